@@ -69,7 +69,8 @@ std::vector<Parameter> WindowOptions() {
   format.default_value = "png,svg,pdf";
   Parameter head = TextParameter(
       "head",
-      "head whose attention is drawn, as L12H3; without: the one that attends most to gold");
+      "heads whose attention is drawn, as L12H3 or L12H3,L14H0 (by place, one row of the figure "
+      "each); without: the one that attends most to gold");
   head.kind = ParameterKind::kHeads;
   return {
       FileParameter("session", "a session (.midscope) that File > Save session has written"),
@@ -119,7 +120,10 @@ RenderRequest ReadRender(const OptionSet& options) {
     throw UsageError("--render", "--out is missing", "Name their folder with --out DIR");
   }
   render.formats = ReadFormats(TextOf(options, "format"));
-  if (options.IsSet("head")) render.head = ReadHeadId(TextOf(options, "head"));
+  if (options.IsSet("head")) {
+    for (const QString& head : TextOf(options, "head").split(QLatin1Char(',')))
+      render.heads.push_back(ReadHeadId(head.trimmed()));
+  }
   render.channel = NumberOf(options, "channel");
   for (const std::string& file : options.TextList("reference"))
     render.reference << QString::fromStdString(file);

@@ -7,6 +7,7 @@
 #include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
+#include "gui/base/display_text.h"
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
@@ -78,7 +79,7 @@ QString FilePictures::Titled(const QString& title, const Record* record,
 }
 
 HeadId FilePictures::head() const {
-  if (request_.head) return *request_.head;
+  if (!request_.heads.empty()) return request_.heads.front();
   const RecordSides attention = Find(kLastQueryAttention, {"layer", "head", "key"});
   const TokenSpan gold = prompt_ ? GoldTokens(*prompt_) : TokenSpan{};
   if (attention.a && !gold.empty()) return MostAttentionOn(*attention.a, gold);
@@ -153,6 +154,9 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures")
                         .arg(request_.file, request_.formats.value(0));
   for (const QString& file : request_.reference) picture += QStringLiteral(" --reference ") + file;
+  QStringList heads;
+  for (const HeadId& head : request_.heads) heads << HeadText(head);
+  if (!heads.isEmpty()) picture += QStringLiteral(" --head ") + heads.join(QLatin1Char(','));
   QStringList comments;
   if (!provenance_.command.empty())
     comments << QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command));

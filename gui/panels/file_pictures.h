@@ -21,9 +21,9 @@ struct RenderRequest {
   QString file;  // path of a file such as RUN.h5, or the address of a group in it
   QString folder;
   QStringList formats;  // a subset of PlotFormats()
-  // nullopt: the head that attends most to gold, else the one with the largest position-awareness
-  // score.
-  std::optional<HeadId> head;
+  // Empty: the head that attends most to gold, else the one with the largest position-awareness
+  // score. Of several, pictures with room for one head show the first.
+  std::vector<HeadId> heads;
   std::optional<int64_t> channel;  // nullopt: the first in the file
   QStringList reference = {};      // files of midscope sweep, drawn beside the outcome
 };

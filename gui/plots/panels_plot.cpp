@@ -19,6 +19,7 @@ constexpr double kLabelsWidth = 40;
 constexpr int kPanelWidth = 150;
 constexpr int kPanelHeight = 120;
 constexpr double kSmallText = 0.8;
+constexpr double kRingSize = 7;
 
 QFont SmallFont(QFont font) {
   font.setPointSizeF(font.pointSizeF() * kSmallText);
@@ -111,7 +112,9 @@ void PanelsPlot::StyleRect(int index, const QString& name, const Axes& axes, QCP
 void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
   panels_ = panels;
   axes_ = axes;
-  columns_ = ColumnsFor(static_cast<int>(panels.size()), maps_ ? 1.4 : 0.6);
+  columns_ = axes.panels_in_row > 0
+                 ? axes.panels_in_row
+                 : ColumnsFor(static_cast<int>(panels.size()), maps_ ? 1.4 : 0.6);
   QCPAxisRect* own = axisRect();
   plotLayout()->take(own);
   auto* grid = new QCPLayoutGrid;
@@ -227,11 +230,26 @@ void PanelsPlot::ShowLines(const std::vector<Panel>& panels, const Axes& axes) {
       graph->addData(static_cast<double>(at), panels[i].rows.front()[at]);
     }
     MarkSinglePoint(graph);
+    AddRings(panels[i], x, y);
     SetIndexNames(x, axes.columns);
   }
   ApplyPalette(this, palette());
   ResetView();
   QueueReplot();
+}
+
+void PanelsPlot::AddRings(const Panel& panel, QCPAxis* x, QCPAxis* y) {
+  if (panel.ringed.isEmpty()) return;
+  auto* rings = new QCPGraph(x, y);
+  rings->setName(tr("counted by the score"));
+  rings->setLineStyle(QCPGraph::lsNone);
+  QCPScatterStyle ring(QCPScatterStyle::ssCircle, kRingSize);
+  ring.setPen(QPen(SideColor(Side::kB), 1.2));
+  rings->setScatterStyle(ring);
+  const QVector<double> row = panel.rows.value(0);
+  for (qsizetype at = 0; at < std::min(row.size(), panel.ringed.size()); ++at) {
+    if (panel.ringed[at] == 1) rings->addData(static_cast<double>(at), row[at]);
+  }
 }
 
 QSize PanelsPlot::FileSize() const {

@@ -22,6 +22,8 @@ class PanelsPlot : public Plot {
     QVector<QVector<double>> rows;  // for maps [row][column]; for lines one row; NaN: no value
     // For lines: shaded columns as [first, second); equal: none.
     std::pair<int, int> shaded = {0, 0};
+    // For lines: 1 for columns whose value is ringed; empty: none.
+    QVector<double> ringed = {};
   };
   // The axes that all panels share. If there are no labels of rows or columns, their indices are
   // shown.
@@ -33,12 +35,12 @@ class PanelsPlot : public Plot {
     QStringList rows;
     // For shares and attention; false: the range begins at the smallest value.
     bool from_zero = true;
+    int panels_in_row = 0;  // 0: a grid about twice as wide as high
   };
 
   explicit PanelsPlot(QWidget* parent = nullptr);
 
-  // Shows panels in reading order, in a grid about twice as wide as high. All rows of one panel
-  // must have the same length.
+  // Shows panels in reading order. All rows of one panel must have the same length.
   void ShowMaps(const std::vector<Panel>& panels, const Axes& axes);
   void ShowLines(const std::vector<Panel>& panels, const Axes& axes);
   // A picture size at which all panels are legible.
@@ -54,6 +56,7 @@ class PanelsPlot : public Plot {
   void MakeGrid(const std::vector<Panel>& panels, const Axes& axes);
   void StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect);
   void UseColorScale(const QCPRange& range, const QString& name);
+  void AddRings(const Panel& panel, QCPAxis* x, QCPAxis* y);
 
   std::vector<Panel> panels_;
   Axes axes_;

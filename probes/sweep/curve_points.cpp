@@ -15,6 +15,7 @@
 #include "core/terms/intervention_json.h"
 #include "data/store/record_reader.h"
 #include "probes/sweep/merged_means.h"
+#include "probes/sweep/probe_curves.h"
 #include "probes/sweep/stored_result.h"
 
 namespace midscope {
@@ -219,11 +220,14 @@ std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given) {
       continue;
     }
     std::vector<std::string> inside;
+    std::vector<std::string> probed;
     for (const auto& entry : fs::directory_iterator(one)) {
-      std::string file = entry.path().string();
-      if (entry.path().extension() == ".h5" && IsStoredSweep(RunReader(file)))
-        inside.push_back(std::move(file));
+      if (entry.path().extension() != ".h5") continue;
+      const RunReader reader(entry.path().string());
+      if (IsStoredSweep(reader)) inside.push_back(reader.path());
+      if (HasGoldAttention(reader)) probed.push_back(reader.path());
     }
+    if (inside.empty()) inside = std::move(probed);
     if (inside.empty()) throw Failure(one, "the folder must contain a file of midscope sweep");
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
@@ -233,9 +237,12 @@ std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given) {
 
 CurveInput ReadCurveInput(const std::string& file, const JobContext& context) {
   const RunReader reader(file);
+  if (HasGoldAttention(reader)) return ReadProbeCurve(reader);
   if (!IsStoredSweep(reader)) {
-    throw UsageError(file, "it is not a file of midscope sweep",
-                     "Give files with samples of a sweep");
+    throw UsageError(
+        file, "it is not a file of midscope sweep",
+        "Give files with samples of a sweep, or of midscope probe --task with --places "
+        "and --probes key_information");
   }
   SweepPlan plan = StoredPlan(reader);
   const SweepResult result = ReadStoredResult(reader);
@@ -251,6 +258,10 @@ std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,
   for (const std::string& file : SweepFilesOf(given)) {
     context.ThrowIfCancelled();
     inputs.push_back(ReadCurveInput(file, context));
+    if (inputs.back().gold_attention.empty() != inputs.front().gold_attention.empty()) {
+      throw UsageError(file, "files of sweeps and files of probes have no measure in common",
+                       "Give files of one kind");
+    }
   }
   return inputs;
 }

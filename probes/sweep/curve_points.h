@@ -21,6 +21,9 @@ struct CurveInput {
   std::vector<CellStatistics> means;  // [setting, place]
   SweepStatistics statistics;
   double prompt_tokens = 0;  // mean over the prompts
+  // Mean attention on the gold over samples, [place], for a file of midscope probe
+  // (probe_curves.h); `means` is then empty. Empty for a sweep.
+  std::vector<double> gold_attention = {};
 };
 
 // Name of the parameter that is the mean number of tokens of the prompts.
@@ -74,15 +77,17 @@ std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 // kCurveLength.
 std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 
-// Returns the given files and, for folders, the sweeps in them, ordered by name. Throws Error
-// (failure) if a folder has no sweeps or a file is damaged.
+// Returns the given files and, for folders, the sweeps in them or, if there are none, the files of
+// midscope probe with attention on the gold by place, ordered by name. Throws Error (failure) if a
+// folder has neither or a file is damaged.
 std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given);
 
-// Reads a sweep's file. Throws Error: (usage) if the file is not from a sweep, (failure) if it is
-// damaged.
+// Reads the file of a sweep or of midscope probe over places. Throws Error: (usage) if the file is
+// not one of these, (failure) if it is damaged.
 CurveInput ReadCurveInput(const std::string& file, const JobContext& context = {});
 
-// Calls SweepFilesOf and ReadCurveInput. Also throws Cancelled.
+// Calls SweepFilesOf and ReadCurveInput. Throws Error (usage) if there are both kinds of files.
+// Also throws Cancelled.
 std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,
                                         const JobContext& context);
 

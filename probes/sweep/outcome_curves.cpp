@@ -23,6 +23,21 @@ bool HasPerplexity(const CurveInput& input) {
                      [](const CellStatistics& cell) { return std::isfinite(cell.perplexity); });
 }
 
+// Whether the sweep prints all of its places as shares: "50 %".
+bool HasPlacesByShare(const CurveInput& input) {
+  const SweepPlan& plan = input.plan;
+  return std::all_of(plan.places.begin(), plan.places.end(),
+                     [&](int64_t place) { return PlaceText(plan, place).ends_with('%'); });
+}
+
+// Returns the place as the sweep prints it, in percent or as rank.
+double PrintedPlace(const SweepPlan& plan, int64_t place, bool as_share) {
+  double printed = static_cast<double>(place);
+  const std::string text = PlaceText(plan, place);
+  if (as_share) ReadWhole(text.substr(0, text.find(' ')), printed);
+  return printed;
+}
+
 double CellValue(const CellStatistics& cell, const std::string& measure) {
   if (measure == kAnswerNll) return cell.answer_nll;
   return measure == "generation_score" ? cell.generation_score : cell.accuracy;
@@ -39,7 +54,11 @@ class MeasureArrays {
     const std::string unit = measure_ == kAnswerNll ? "nats" : "";
     const auto add = [&](const std::string& ending, const std::string& described, const auto& read,
                          size_t least_places = 1) {
-      record.arrays.push_back({measure_ + ending, axes, Over(read, least_places), unit, described});
+      const auto of_statistics = [&](const SweepPlan&, const SettingStatistics& s) {
+        return read(s);
+      };
+      record.arrays.push_back(
+          {measure_ + ending, axes, Over(of_statistics, least_places), unit, described});
     };
     using S = SettingStatistics;
     add("_mean", "mean over places", [](const S& s) { return s.mean; });
@@ -55,11 +74,12 @@ class MeasureArrays {
           "_gap_low", "", [](const S& s) { return s.gap_interval.low; }, 2);
       add(
           "_gap_high", "", [](const S& s) { return s.gap_interval.high; }, 2);
-      add(
-          "_worst_place", "place with the worst mean",
-          [](const S& s) { return s.worst_place ? static_cast<double>(*s.worst_place) : kNone; },
-          2);
-      record.arrays.back().unit = "rank";
+      const bool as_share = std::all_of(inputs_.begin(), inputs_.end(), HasPlacesByShare);
+      const auto worst = [&](const SweepPlan& plan, const S& s) {
+        return s.worst_place ? PrintedPlace(plan, *s.worst_place, as_share) : kNone;
+      };
+      record.arrays.push_back({measure_ + "_worst_place", axes, Over(worst, 2),
+                               as_share ? "%" : "rank", "place with the worst mean"});
     }
     if (!with_places) return;
     std::vector<std::string> by_place = axes;
@@ -111,7 +131,7 @@ class MeasureArrays {
         const CurvePoint* point = At(curve, value);
         const bool takes = point && inputs_[point->input].plan.places.size() >= least_places;
         const SettingStatistics* of = takes ? StatisticsOf(*point) : nullptr;
-        numbers.push_back(of ? read(*of) : kNone);
+        numbers.push_back(of ? read(inputs_[point->input].plan, *of) : kNone);
       }
     }
     return numbers;
@@ -124,6 +144,13 @@ class MeasureArrays {
     return nullptr;
   }
 
+  // Returns the mean over samples of cell [setting, place].
+  double OfPlace(const CurvePoint& point, size_t cell) const {
+    const CurveInput& input = inputs_[point.input];
+    return input.gold_attention.empty() ? CellValue(input.means[cell], measure_)
+                                        : input.gold_attention[cell];
+  }
+
   std::vector<double> OfPlaces() const {
     std::vector<double> numbers;
     for (const Curve& curve : curves_) {
@@ -131,10 +158,7 @@ class MeasureArrays {
         const CurvePoint* point = At(curve, value);
         const size_t places = inputs_.front().plan.places.size();
         for (size_t place = 0; place < places; ++place) {
-          numbers.push_back(
-              point ? CellValue(inputs_[point->input].means[point->setting * places + place],
-                                measure_)
-                    : kNone);
+          numbers.push_back(point ? OfPlace(*point, point->setting * places + place) : kNone);
         }
       }
     }
@@ -156,8 +180,9 @@ Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   });
   Axis axis = CountedAxis("place", static_cast<int64_t>(first.places.size()));
   for (const int64_t place : first.places) {
-    axis.labels.push_back(same ? PlaceText(first, place)
-                               : NumberText(std::round(100 * PlaceShare(first, place))) + " %");
+    const double share = PlaceShare(first, place);
+    axis.labels.push_back(same || std::isnan(share) ? PlaceText(first, place)
+                                                    : NumberText(std::round(100 * share)) + " %");
   }
   return axis;
 }

@@ -133,8 +133,7 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
   }
   if (plan.score.generation) {
     const auto one = [](const TaskQuestion&) { return int64_t{1}; };
-    cost.work_tokens += ArmCost{plan, questions, config, one, RowsFromTheFirst}.Tokens() +
-                        cost.generated_tokens * kGeneratedTokenCost;
+    cost.work_tokens += ArmCost{plan, questions, config, one, RowsFromTheFirst}.Tokens();
   }
   return cost;
 }

@@ -18,17 +18,22 @@ struct SampleCost {
   double prompt_tokens = 0;     // sum over all places
   double generated_tokens = 0;  // upper bound, sum over all cells
   // Number of prompt tokens that take the same time: settings that reuse a prompt's trace count
-  // only the rows that they run again, a common prefix of prompts counts once, a generated token
-  // counts kGeneratedTokenCost.
+  // only the rows that they run again, a common prefix of prompts counts once. Generated tokens are
+  // not included.
   double work_tokens = 0;
+
+  // As work_tokens, with a generated token counted as `token_cost` prompt tokens.
+  double TokensOfWork(double token_cost) const {
+    return work_tokens + token_cost * generated_tokens;
+  }
 };
 
-// Time of a generated token (in a batch of a sample's places), as a number of prompt tokens; it is
-// large because all weights are read for few rows. Measured on the embedded model at bfloat16 with
-// one thread, prompts of 550 tokens (seconds of --score generation minus those of the prompts at
-// the rate of --score likelihood, over generated_tokens): 12 for kv:pairs=7, whose five places
-// generate 100 tokens each in one batch, 17 for mdqa:documents=5, whose answers end at different
-// times.
+// Time of a generated token (in a batch of a sample's places), as a number of prompt tokens, where
+// it is not measured; it is large because all weights are read for few rows. Measured on the
+// embedded model at bfloat16 with one thread, prompts of 550 tokens (seconds of --score generation
+// minus those of the prompts at the rate of --score likelihood, over generated_tokens): 12 for
+// kv:pairs=7, whose five places generate 100 tokens each in one batch, 17 for mdqa:documents=5,
+// whose answers end at different times.
 inline constexpr double kGeneratedTokenCost = 15;
 // A run of few rows costs at least this share of a run of the prompt, because keys are updated.
 inline constexpr double kLastRowsShare = 0.02;

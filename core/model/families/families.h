@@ -50,6 +50,7 @@
   FAMILY(InternLm3)               \
   FAMILY(Apertus)                 \
   FAMILY(GptOss)                  \
+  FAMILY(InternLm)                \
   FAMILY(InternLm2)               \
   FAMILY(Hunyuan)                 \
   FAMILY(Llama4)                  \

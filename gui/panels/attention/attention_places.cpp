@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include <QComboBox>
 #include <QPushButton>
 
 #include "core/base/record.h"
@@ -40,7 +41,12 @@ void AttentionPanel::DrawPlace(AttentionPlot* plot, size_t place) {
   const Record* a = session()->RecordAt(Side::kA, kLastQueryAttention, place);
   const Record* b = session()->RecordAt(Side::kB, kLastQueryAttention, place);
   plot->SetRows(ShownRow(a, head_), ShownRow(b, head_));
-  plot->SetCounted({}, {});
+  const auto counted = [&](Side side, const Record* attention) {
+    return row_of_->currentIndex() == 0
+               ? CountedKeysRow(session()->RecordAt(side, kCountedKeys, place), attention, head_)
+               : CountedRow();
+  };
+  plot->SetCounted(counted(Side::kA, a), counted(Side::kB, b));
   plot->SetTitle(tr("%1, gold at %2").arg(RowName(head_), PlaceName(*prompt)));
 }
 

@@ -6,13 +6,15 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/record.h"
 #include "core/base/record_names.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/plots/lines_plot.h"
 #include "gui/plots/panels_plot.h"
 
 namespace midscope {
@@ -123,7 +125,10 @@ void DrawPiecesByHead(FilePictures& pictures) {
   const QVector<double> layers = AxisValues(record, "layer");
   for (int64_t layer = 0; layer < layers.size(); ++layer) {
     const auto number = static_cast<int64_t>(layers[layer]);
-    if (pictures.request().head && pictures.request().head->layer != number) continue;
+    const std::vector<HeadId>& heads = pictures.request().heads;
+    const bool chosen =
+        std::ranges::any_of(heads, [number](const HeadId& head) { return head.layer == number; });
+    if (!heads.empty() && !chosen) continue;
     std::vector<MapPanel> panels;
     for (int64_t head = 0; head < AxisSize(record, "head"); ++head) {
       panels.push_back({QObject::tr("head %1").arg(head),
@@ -220,6 +225,42 @@ void DrawCurvesByPlace(FilePictures& pictures) {
   }
 }
 
+// Draws Fig. 1c of the channel paper: attention on the gold over its place, one line per length (or
+// value of another parameter); one picture per curve.
+void DrawGoldCurves(FilePictures& pictures) {
+  const Record* curves = FindRecord(pictures.records(), kOutcomeCurves);
+  const Array* array = curves ? curves->FindArray("gold_attention") : nullptr;
+  if (!array || array->axes.size() != 3) return;
+  const QString parameter = QString::fromStdString(array->axes[1]);
+  const QStringList names = AxisLabels(*curves, "curve");
+  Record lines;
+  Axis values = {array->axes[1], AxisSize(*curves, array->axes[1]), "", {}, {}};
+  for (const QString& value : AxisLabels(*curves, array->axes[1]))
+    values.labels.push_back((parameter + QLatin1Char(' ') + value).toStdString());
+  Axis places = *curves->FindAxis("place");
+  const bool as_share = QString::fromStdString(places.labels.front()).endsWith(QLatin1Char('%'));
+  for (const std::string& label : places.labels)
+    places.values.push_back(
+        QString::fromStdString(label).section(QLatin1Char(' '), 0, 0).toDouble());
+  places.name = "gold place";
+  places.unit = as_share ? "%" : "rank";
+  lines.axes = {values, places};
+  for (qsizetype curve = 0; curve < names.size(); ++curve) {
+    std::vector<double> rows;
+    for (int64_t at = 0; at < values.size; ++at) {
+      for (const double value : LastAxisRow(*curves, array->name, {curve, at}))
+        rows.push_back(value);
+    }
+    lines.arrays = {{array->name, {values.name, places.name}, rows, array->unit, ""}};
+    LinesPlot plot;
+    plot.Show(&lines, {.array = array->name});
+    plot.SetTitle(QObject::tr("Attention of the last token on the gold, by its place — %1")
+                      .arg(names[curve]));
+    const QString stem = QStringLiteral("curves_gold_attention_lines");
+    pictures.Write(plot, names.size() == 1 ? stem : stem + QStringLiteral("_%1").arg(curve + 1));
+  }
+}
+
 // The tokens of the gold passage at a place, in the first sample.
 std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   const SampleArray begin(pictures.records(), "gold_token_begin", {"place"});
@@ -242,13 +283,12 @@ std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   return {0, 0};
 }
 
-// The head that attends most to the gold, according to the means of gold_following or
-// key_information.
-std::optional<HeadId> HeadOnGold(const FilePictures& pictures) {
-  if (pictures.request().head) return pictures.request().head;
-  const SampleArray on_gold(pictures.records(), "mean_gold_attention", {"place", "layer", "head"});
-  if (!on_gold.record()) return std::nullopt;
+// The head that attends most to the gold, according to the means of gold_following; L0H0 without
+// them.
+HeadId HeadOnGold(const FilePictures& pictures) {
   HeadId best;
+  const SampleArray on_gold(pictures.records(), "mean_gold_attention", {"place", "layer", "head"});
+  if (!on_gold.record()) return best;
   double most = -1;
   for (int64_t layer = 0; layer < AxisSize(*on_gold.record(), "layer"); ++layer) {
     for (int64_t head = 0; head < AxisSize(*on_gold.record(), "head"); ++head) {
@@ -264,29 +304,55 @@ std::optional<HeadId> HeadOnGold(const FilePictures& pictures) {
   return best;
 }
 
-void DrawRowByPlace(FilePictures& pictures) {
-  const SampleArray rows(pictures.records(), kLastQueryAttention,
-                         {"place", "layer", "head", "key"});
-  if (!rows.record()) return;
-  const HeadId head = HeadOnGold(pictures).value_or(HeadId{});
-  const Record& record = *rows.record();
-  if (head.layer >= AxisSize(record, "layer") || head.head >= AxisSize(record, "head")) return;
-  const QStringList places = AxisLabels(record, "place");
-  std::vector<MapPanel> panels;
-  for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
-    panels.push_back({QObject::tr("gold at place %1").arg(places.value(place)),
-                      {rows.FirstRow({place, head.layer, head.head})},
-                      GoldAt(pictures, place)});
+// The requested heads; without, the one that attends most to the gold. Throws Error (usage) if a
+// requested head is not in the record.
+std::vector<HeadId> HeadsOfRows(const FilePictures& pictures, const Record& record) {
+  std::vector<HeadId> heads = pictures.request().heads;
+  for (const HeadId& head : heads) {
+    if (head.layer < AxisSize(record, "layer") && head.head < AxisSize(record, "head")) continue;
+    throw UsageError("--head", "the file does not have " + HeadText(head).toStdString(),
+                     "Layers and heads count from zero");
   }
+  if (heads.empty()) heads.push_back(HeadOnGold(pictures));
+  return heads;
+}
+
+// Draws Fig. 4 and 6 of Ms-PoE: a row of panels per head, one panel per place. Keys that the
+// position-awareness score counts are ringed.
+void DrawRowsByPlace(FilePictures& pictures) {
+  const std::vector<std::string> axes = {"place", "layer", "head", "key"};
+  const SampleArray rows(pictures.records(), kLastQueryAttention, axes);
+  if (!rows.record()) return;
+  const SampleArray counted(pictures.records(), kCountedKeys, axes);
+  const Record& record = *rows.record();
+  const std::vector<HeadId> heads = HeadsOfRows(pictures, record);
+  const QStringList places = AxisLabels(record, "place");
+  const bool one_head = heads.size() == 1;
+  std::vector<MapPanel> panels;
+  for (const HeadId& head : heads) {
+    for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
+      const QString at = QObject::tr("gold at place %1").arg(places.value(place));
+      const std::vector<int64_t> row = {place, head.layer, head.head};
+      panels.push_back({one_head ? at : HeadText(head) + QStringLiteral(", ") + at,
+                        {rows.FirstRow(row)},
+                        GoldAt(pictures, place),
+                        counted.record() ? counted.FirstRow(row) : QVector<double>()});
+    }
+  }
+  PanelsPlot::Axes shown = {
+      QObject::tr("key (token)"), QObject::tr("attention"), QObject::tr("attention"), {}, {}};
+  if (!one_head) shown.panels_in_row = static_cast<int>(AxisSize(record, "place"));
   PanelsPlot plot;
-  plot.ShowLines(
-      panels,
-      {QObject::tr("key (token)"), QObject::tr("attention"), QObject::tr("attention"), {}, {}});
+  plot.ShowLines(panels, shown);
+  QStringList names;
+  for (const HeadId& head : heads) names << HeadText(head);
   plot.SetTitle(
-      QObject::tr("Layer %1, head %2: attention of the last token, gold shaded; first sample")
-          .arg(head.layer)
-          .arg(head.head));
-  pictures.Write(plot, QStringLiteral("attention_L%1H%2_by_place").arg(head.layer).arg(head.head),
+      QObject::tr("%1: attention of the last token, gold shaded%2; first sample")
+          .arg(names.join(QStringLiteral(", ")),
+               counted.record() ? QObject::tr(", keys that the score counts ringed") : QString()));
+  pictures.Write(plot,
+                 one_head ? QStringLiteral("attention_%1_by_place").arg(names.front())
+                          : QStringLiteral("attention_heads_by_place"),
                  {}, plot.FileSize());
 }
 
@@ -298,7 +364,8 @@ void RenderMaps(FilePictures& pictures) {
   DrawGoldByLayer(pictures);
   DrawHeadsByPlace(pictures);
   DrawCurvesByPlace(pictures);
-  DrawRowByPlace(pictures);
+  DrawGoldCurves(pictures);
+  DrawRowsByPlace(pictures);
 }
 
 }  // namespace midscope

@@ -17,6 +17,7 @@
 #include "probes/model/provenance.h"
 #include "probes/sweep/curve_points.h"
 #include "probes/sweep/outcome_curves.h"
+#include "probes/sweep/probe_curves.h"
 
 namespace midscope::cli {
 namespace {
@@ -27,9 +28,11 @@ using Json = nlohmann::ordered_json;
 std::string Bounded(const Record& record, const std::string& array, size_t i) {
   const double value = ArrayValues<double>(record, array)[i];
   if (std::isnan(value)) return "-";
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value,
-                     ArrayValues<double>(record, array + "_low")[i],
-                     ArrayValues<double>(record, array + "_high")[i]);
+  const double low = ArrayValues<double>(record, array + "_low")[i];
+  const double high = ArrayValues<double>(record, array + "_high")[i];
+  if (record.FindArray(std::string(kGoldAttention) + "_mean"))
+    return fmt::format("{:.4f} [{:.4f}, {:.4f}]", value, low, high);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value, low, high);
 }
 
 // Returns the measures that have arrays in the record.
@@ -63,7 +66,8 @@ std::string CurvesText(const Record& record) {
       if (has_gaps) {
         const double worst = ArrayValues<double>(record, measure + "_worst_place")[i];
         row.push_back(Bounded(record, measure + "_gap", i));
-        row.push_back(std::isnan(worst) ? "-" : fmt::format("{:g}", worst));
+        const bool as_share = record.FindArray(measure + "_worst_place")->unit == "%";
+        row.push_back(std::isnan(worst) ? "-" : fmt::format("{:g}{}", worst, as_share ? " %" : ""));
       }
       table.Add(row);
     }
@@ -111,9 +115,13 @@ Command CurvesCommand() {
       "Joins settings and files of sweeps that differ in one number: an argument of a setting\n"
       "(pi.ratio, channel.factor, ms-poe.alpha, crop.layers), a parameter of the task (lines,\n"
       "tokens) or the length of prompts. Prints mean, gap and worst place with intervals;\n"
-      "--out keeps the record outcome_curves, which the window and midscope export draw.";
+      "--out keeps the record outcome_curves, which the window and midscope export draw.\n"
+      "Files of midscope probe over places with key_information (else span_attention) give the\n"
+      "attention on the gold by its place, such as one line per length (arXiv 2406.02536, Fig. "
+      "1c).";
   command.positionals = {"files"};
-  Parameter files = TextListParameter("files", "files of midscope sweep, or folders of them");
+  Parameter files = TextListParameter(
+      "files", "files of midscope sweep or of midscope probe over places, or folders of them");
   files.required = true;
   command.options = {files,
                      TextParameter("over", "the parameter; default: the one with the most points")};
@@ -127,6 +135,7 @@ Command CurvesCommand() {
   command.examples =
       "  midscope curves ratios.h5 --over pi.ratio\n"
       "  midscope curves runs --over length --out curves.h5\n"
+      "  midscope curves gold6.h5 gold12.h5 --over lines\n"
       "  midscope export curves.h5 --format png --out pictures";
   command.run = RunCurves;
   return command;

@@ -74,16 +74,18 @@ class ChildSettings {
 };
 
 // Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", that of the
-// outcome with the means of the sweeps `references`; returns the sorted file names. Throws Error
+// outcome with the means of the sweeps `references`, those of attention for `heads` ("": chosen by
+// midscope-gui); returns the sorted file names. Throws Error
 // (failure) if midscope-gui is neither beside this program nor in PATH, or if it fails; its message
 // is then on standard error.
 std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
-                                      const std::string& format,
+                                      const std::string& format, const std::string& heads,
                                       const std::vector<std::string>& references) {
   std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
                                         folder,        "--format", format};
   for (const std::string& file : references)
     arguments.insert(arguments.end(), {"--reference", file});
+  if (!heads.empty()) arguments.insert(arguments.end(), {"--head", heads});
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
@@ -243,8 +245,9 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
   const DrawingFolder drawn(beside);
-  const std::vector<std::string> names = DrawPictures(options.Text("file"), drawn.path().string(),
-                                                      format, options.TextList("reference"));
+  const std::vector<std::string> names =
+      DrawPictures(options.Text("file"), drawn.path().string(), format, options.Text("head"),
+                   options.TextList("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
     // The CSV is the same for every format of the picture, so it may already exist.
@@ -318,6 +321,9 @@ void RunExport(const CommandInput& input) {
   } else if (options.IsSet("reference")) {
     throw UsageError("option --reference", "it is shown beside the outcome in pictures",
                      "Give --format png, svg or pdf, or leave it out");
+  } else if (options.IsSet("head")) {
+    throw UsageError("option --head", "it chooses the heads of pictures",
+                     "Give --format png, svg or pdf, or leave it out");
   } else if (std::string file = ExportArrays(input, format); !file.empty()) {
     written.push_back(std::move(file));
   }
@@ -367,6 +373,9 @@ Command ExportCommand() {
       TextListParameter("reference",
                         "pictures: file of midscope sweep whose means are drawn beside the "
                         "outcome; may be repeated"),
+      TextParameter("head",
+                    "pictures: heads whose attention is drawn, as L12H3 or L12H3,L14H0; by place, "
+                    "each is a row of one figure"),
       FlagParameter("overwrite", "replace files that exist"),
       FlagParameter("json", "print as JSON which files were written")};
   command.options = WithBrief(std::move(command.options), {"file", "format", "array", "slice",
@@ -377,6 +386,7 @@ Command ExportCommand() {
       "  midscope export run.h5::sweep/last_query_attention --slice sample=7 --out seven.npz\n"
       "  midscope export direction.h5 --array position_direction --out position.gguf\n"
       "  midscope export run.h5 --format svg --out pictures\n"
+      "  midscope export heads.h5 --head L15H8,L23H2 --format png --out pictures\n"
       "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5 "
       "--reference oracle.h5\n"
       "  midscope export france.h5 --format json --out france.json";

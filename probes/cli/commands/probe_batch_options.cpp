@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/cli/commands/probe_batch_command.h"
+#include "probes/cli/commands/probe_batch_options.h"
 
 #include <algorithm>
 #include <memory>

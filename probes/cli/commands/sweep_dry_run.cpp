@@ -9,12 +9,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/decoder/decoder.h"
 #include "core/hub/hub_listing.h"
+#include "core/run/generate.h"
 #include "core/run/scoring.h"
 #include "probes/cli/commands/sweep_options.h"
 #include "probes/cli/console/progress_line.h"
@@ -38,15 +41,17 @@ constexpr int64_t kSamplesLookedAt = 4;
 struct PlannedCell {
   SweepCell cell;
   int64_t samples = 0;
-  SampleCost sample;      // mean of the measured samples
-  double throughput = 0;  // prompt tokens per second
+  SampleCost sample;                        // mean of the measured samples
+  double throughput = 0;                    // prompt tokens per second
+  double token_cost = kGeneratedTokenCost;  // of a generated token, in prompt tokens
   double seconds_to_open = 0;
   int64_t weight_bytes = 0;
   int64_t trace_bytes = 0;      // upper bound for one sample
   int64_t attention_bytes = 0;  // size in the file, per sample
   std::string too_long;         // why a measured sample can't run; "": all can
 
-  double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
+  double seconds_of_sample() const { return sample.TokensOfWork(token_cost) / throughput; }
+  double seconds() const { return static_cast<double>(samples) * seconds_of_sample(); }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
@@ -62,6 +67,34 @@ double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const Job
   const Clock::time_point start = Clock::now();
   decoder.RunOne(request, job);
   return static_cast<double>(ids.size()) / SecondsSince(start);
+}
+
+// Measures the time of a generated token, in seconds: greedy text after all prompts of a sample in
+// one batch, as the sweep generates it, for two numbers of new tokens; the difference leaves out
+// the prompts. Prompts are cut so that the text fits in the model's context.
+double MeasureGeneration(const Decoder& decoder, const std::vector<TaskQuestion>& questions,
+                         const JobContext& job) {
+  constexpr int64_t kFew = 1;
+  constexpr int64_t kMany = 9;
+  const auto room =
+      static_cast<size_t>(std::max<int64_t>(decoder.config().trained_context - kMany, 1));
+  const auto seconds = [&](int64_t new_tokens) {
+    std::vector<GreedyRequest> requests;
+    for (const TaskQuestion& question : questions) {
+      const std::vector<int32_t>& ids = question.prompt.ids;
+      requests.push_back({std::span(ids).first(std::min(ids.size(), room)), {}, new_tokens});
+    }
+    const Clock::time_point start = Clock::now();
+    const std::vector<Generated> texts = GenerateGreedy(decoder, requests, job);
+    int64_t tokens = 0;
+    for (const Generated& text : texts) tokens += std::ssize(text.ids) + (text.ended ? 1 : 0);
+    return std::pair(SecondsSince(start), tokens);
+  };
+  seconds(kFew);  // warms up
+  const auto [few_seconds, few] = seconds(kFew);
+  const auto [many_seconds, many] = seconds(kMany);
+  return many > few ? std::max(many_seconds - few_seconds, 0.0) / static_cast<double>(many - few)
+                    : 0;
 }
 
 int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& questions) {
@@ -108,8 +141,12 @@ class Planner {
       if (planned.too_long.empty()) planned.too_long = WhyTooLong(questions, plan, config);
       if (i == 0) AddMemory(plan, questions.front().prompt, planned);
       if (!throughput_) throughput_ = MeasureThroughput(*decoder_, questions.front().prompt, job_);
+      if (plan.score.generation && !seconds_of_token_ && !options_.Has("throughput"))
+        seconds_of_token_ = MeasureGeneration(*decoder_, questions, job_);
     }
     planned.throughput = *throughput_;
+    if (plan.score.generation && seconds_of_token_.value_or(0) > 0)
+      planned.token_cost = *seconds_of_token_ * planned.throughput;
     planned.seconds_to_open = seconds_to_open_;
     return planned;
   }
@@ -123,6 +160,7 @@ class Planner {
     seconds_to_open_ = SecondsSince(start);
     model_ = model;
     throughput_.reset();
+    seconds_of_token_.reset();
     if (options_.Has("throughput")) throughput_ = options_.Number("throughput");
   }
 
@@ -147,6 +185,7 @@ class Planner {
   std::string model_;
   std::shared_ptr<const Decoder> decoder_;
   std::optional<double> throughput_;
+  std::optional<double> seconds_of_token_;  // 0: could not be measured
   double seconds_to_open_ = 0;
 };
 
@@ -156,7 +195,7 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
     const PlannedCell& cell = cells[i];
     const bool same_model = i > 0 && cells[i - 1].cell.model == cell.cell.model;
-    costs.push_back({cell.samples, cell.sample.work_tokens / cell.throughput, cell.seconds_to_open,
+    costs.push_back({cell.samples, cell.seconds_of_sample(), cell.seconds_to_open,
                      same_model ? costs.back().model : i});
   }
   return costs;
@@ -249,9 +288,17 @@ std::string MemoryText(const DryRun& run) {
   return text;
 }
 
+// Returns the time of a generated token and how many prompt tokens it counts as: "5.7 ms = 240".
+std::string GeneratedTokenText(const PlannedCell& cell) {
+  if (cell.sample.generated_tokens == 0) return "-";
+  constexpr double kMilliseconds = 1000;
+  return fmt::format("{:.3g} ms = {:.3g}", kMilliseconds * cell.token_cost / cell.throughput,
+                     cell.token_cost);
+}
+
 std::string AsText(const DryRun& run) {
   TextTable table({"model", "task", "seed", "samples", "runs", "prompt tokens", "work",
-                   "generated at most", "tokens/s", "time"});
+                   "generated at most", "tokens/s", "a generated token", "time"});
   for (const PlannedCell& cell : run.cells) {
     const auto samples = static_cast<double>(cell.samples);
     const double all = static_cast<double>(cell.sample.runs) /
@@ -260,9 +307,11 @@ std::string AsText(const DryRun& run) {
     table.Add({cell.cell.model, cell.cell.task, std::to_string(cell.cell.seed),
                std::to_string(cell.samples), std::to_string(cell.samples * cell.sample.runs),
                fmt::format("{:.0f}", samples * all),
-               fmt::format("{:.0f}%", 100 * cell.sample.work_tokens / std::max(all, 1.0)),
+               fmt::format("{:.0f}%",
+                           100 * cell.sample.TokensOfWork(cell.token_cost) / std::max(all, 1.0)),
                fmt::format("{:.0f}", samples * cell.sample.generated_tokens),
-               fmt::format("{:.0f}", cell.throughput), TimeText(cell.seconds())});
+               fmt::format("{:.0f}", cell.throughput), GeneratedTokenText(cell),
+               TimeText(cell.seconds())});
   }
   std::string text = table.Text();
   for (const Schedule& schedule : run.schedules) text += ScheduleText(schedule);
@@ -270,8 +319,9 @@ std::string AsText(const DryRun& run) {
   for (const std::string& advice : run.advice) text += "advice: " + advice + "\n";
   return text + fmt::format(
                     "prompt tokens: of all settings; work: what is run of them and not taken from "
-                    "another setting's run,\nwith a generated token counted as {:g}. A rank is "
-                    "taken to be as fast as this process. Nothing was run for the sweep.\n",
+                    "another setting's run,\nwith a generated token counted as so many of them "
+                    "(measured; {:g} where it is not). A rank\nis taken to be as fast "
+                    "as this process. Nothing was run for the sweep.\n",
                     kGeneratedTokenCost);
 }
 
@@ -286,9 +336,10 @@ std::string AsJson(const DryRun& run) {
                              {"samples", cell.samples},
                              {"runs", cell.samples * cell.sample.runs},
                              {"prompt_tokens", cell.tokens()},
-                             {"work_tokens", samples * cell.sample.work_tokens},
+                             {"work_tokens", samples * cell.sample.TokensOfWork(cell.token_cost)},
                              {"generated_tokens", samples * cell.sample.generated_tokens},
                              {"tokens_per_second", cell.throughput},
+                             {"generated_token_cost", cell.token_cost},
                              {"seconds", cell.seconds()}});
   }
   for (const Schedule& schedule : run.schedules) {

@@ -113,7 +113,9 @@ std::vector<Parameter> RunOptions() {
       TextParameter("plan", "a .json or .toml file of these options by name; flags override it");
   plan.kind = ParameterKind::kFile;
   Parameter throughput = NumberParameter(
-      "throughput", "of --dry-run; without it one prompt is run to measure it", 1e-3, 1e12);
+      "throughput",
+      "of --dry-run; without it one prompt and a few generated tokens are run to measure it", 1e-3,
+      1e12);
   throughput.unit = "prompt tokens a second";
   return InGroup(
       "Run",

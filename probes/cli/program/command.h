@@ -67,6 +67,7 @@ Command ShowCommand();
 Command MergeCommand();
 Command CompareCommand();
 Command CurvesCommand();
+Command JudgeCommand();
 Command ChannelsCommand();
 Command RopeCommand();
 Command PositionsCommand();

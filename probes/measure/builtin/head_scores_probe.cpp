@@ -24,12 +24,18 @@ namespace {
 using kernels::ThresholdRule;
 
 constexpr const char* kAlphaOption = "score-alpha";
+constexpr const char* kSparseOption = "sparse-below";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Scores of one kind of rows, before or after rotation; [layer, head].
 struct RowScores {
-  RowScores(size_t heads, double given_alpha)
-      : alpha(given_alpha), at_least(heads), greater(heads), entropy(heads) {}
+  RowScores(size_t heads, double given_alpha, double given_sparse)
+      : alpha(given_alpha),
+        sparse(given_sparse),
+        at_least(heads),
+        greater(heads),
+        not_sparse(heads),
+        entropy(heads) {}
 
   void Count(size_t index, std::span<const float> row) {
     const auto keys = static_cast<int64_t>(row.size());
@@ -37,12 +43,16 @@ struct RowScores {
                                &at_least[index]);
     kernels::CountAttendedKeys(row.data(), 1, keys, {ThresholdRule::kGreater, alpha},
                                &greater[index]);
+    kernels::CountAttendedKeys(row.data(), 1, keys, {ThresholdRule::kAtLeast, sparse},
+                               &not_sparse[index]);
     entropy[index] = AttentionEntropy(row);
   }
 
   double alpha;
+  double sparse;
   std::vector<int64_t> at_least;
   std::vector<int64_t> greater;
+  std::vector<int64_t> not_sparse;  // keys with at least sparse / tokens
   std::vector<double> entropy;
 };
 
@@ -65,7 +75,8 @@ class ScoresProbe : public Probe {
         rule_(input.options.Text("score-rule") == "code" ? ThresholdRule::kGreater
                                                          : ThresholdRule::kAtLeast),
         scheme_(ReadRatioTerm(input.options)),
-        plain_(static_cast<size_t>(config_.layers * config_.heads), scheme_.Find<MsPoe>()->alpha),
+        plain_(static_cast<size_t>(config_.layers * config_.heads), scheme_.Find<MsPoe>()->alpha,
+               input.options.Number(kSparseOption)),
         rotated_(plain_),
         plain_rows_(HookSite::kPatternUnrotated, 1,
                     [this](auto layer, auto head, auto, auto row) {
@@ -101,6 +112,11 @@ class ScoresProbe : public Probe {
         "share of keys with more than " + share + ", the row as the model uses it");
     add("row_entropy", plain_.entropy, "nats", "entropy of the row before rotation");
     add("row_entropy_rotated", rotated_.entropy, "nats", "entropy of the row as the model uses it");
+    const std::string sparse = NumberText(plain_.sparse) + " / tokens";
+    add("sparse_share", SharesBelow(plain_.not_sparse), "",
+        "share of keys with less than " + sparse + ", before rotation");
+    add("sparse_share_rotated", SharesBelow(rotated_.not_sparse), "",
+        "share of keys with less than " + sparse + ", the row as the model uses it");
     add("head_rank", Ranks(), kRankFromZero,
         "place in the layer's order by score, 0 the most aware; stable");
     const HeadRatios ratios = Ratios();
@@ -124,6 +140,12 @@ class ScoresProbe : public Probe {
     for (const int64_t count : counts) {
       shares.push_back(static_cast<double>(count) / static_cast<double>(keys_));
     }
+    return shares;
+  }
+
+  std::vector<double> SharesBelow(const std::vector<int64_t>& counts) const {
+    std::vector<double> shares = Shares(counts);
+    for (double& share : shares) share = 1 - share;
     return shares;
   }
 
@@ -270,14 +292,22 @@ ProbeType HeadScoresProbe() {
       "shown, as in the paper, unless it says otherwise");
   under.default_value = std::string("ms-poe(min=1.2, max=1.8, first_layer=0)");
 
+  const Parameter sparse = NumberParameter(kSparseOption,
+                                           "sparse_share of head_scores: share of keys whose "
+                                           "weight is below this multiple of 1 / tokens",
+                                           1e-6, 1e6, 1);
+
   ProbeType type;
   type.name = "head_scores";
   type.summary =
-      "position-awareness by every rule, entropies, ranks and Ms-PoE ratios of every head; over "
-      "prompts: how stable the order is";
-  type.source = "Ms-PoE, arXiv 2403.04797, Eq. 1 (score), Eq. 2 (ratios), Table 3 (entropy)";
+      "position-awareness by every rule, entropies, sparsity, ranks and Ms-PoE ratios of every "
+      "head; over prompts: how stable the order is";
+  type.source =
+      "Ms-PoE, arXiv 2403.04797, Eq. 1 (score), Eq. 2 (ratios), Table 3 (entropy), "
+      "Sec. 3.2 (most scores are near zero)";
   type.departures =
-      "the public code counts > instead of >=, thresholds weights cast to the model's dtype "
+      "the paper gives no number for sparsity: the threshold is this program's; the public code "
+      "counts > instead of >=, thresholds weights cast to the model's dtype "
       "(here float32), divides by the number of heads instead of one less, and indexes ratios by "
       "argsort instead of rank (mode=code does the last two); the entropy order is not released";
   type.limits =
@@ -289,7 +319,8 @@ ProbeType HeadScoresProbe() {
   type.options = {rule, under,
                   AlphaParameter(kAlphaOption,
                                  "alpha of head_scores: keys whose weight reaches alpha times the "
-                                 "mean count; auto: that of --ratios-under, 3 where it has none")};
+                                 "mean count; auto: that of --ratios-under, 3 where it has none"),
+                  sparse};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<ScoresProbe>(input); };
   type.summarise = [](const Record& stacked) {

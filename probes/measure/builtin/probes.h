@@ -75,7 +75,8 @@ ProbeType ExpertUseProbe();
 
 // Makes record head_scores, all [layer, head]: score_at_least, score_greater (before rotation: >=
 // and > 3 / tokens), score_at_least_rotated, score_greater_rotated, row_entropy,
-// row_entropy_rotated (nats), head_rank (0: most position-aware head of its layer, by --score-rule;
+// row_entropy_rotated (nats), sparse_share, sparse_share_rotated (share of keys below
+// --sparse-below / tokens), head_rank (0: most position-aware head of its layer, by --score-rule;
 // ties: lower head), ratio_under, key_ratio_under (ratios under the setting of --ratios-under).
 // Over several prompts, record head_score_stability (below).
 ProbeType HeadScoresProbe();

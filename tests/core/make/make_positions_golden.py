@@ -119,7 +119,7 @@ def main():
     runs.set_up()
     runs.now["attend"] = far.attend
     others = ("mpt", "bloom", "falcon-alibi")  # ALiBi
-    others += ("internlm2", "gpt-oss-mxfp4", "llama4-pictures")  # which transformers does not open as it is, or not for text
+    others += ("internlm", "internlm2", "gpt-oss-mxfp4", "llama4-pictures")  # which transformers does not open as it is, or not for text
     names = [name for name in sorted(MODELS) if name not in others and not name.startswith("gguf-")]
     asked = sys.argv[2:]
     kept = []

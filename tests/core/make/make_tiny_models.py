@@ -140,6 +140,19 @@ def write_mxfp4(folder, packed):
     return transformers.AutoModelForCausalLM.from_pretrained(folder, quantization_config=settings, attn_implementation="eager", dtype=torch.float32).eval()
 
 
+def write_internlm(folder):
+    """Keys of configuration_internlm.py, for what transformers saved of a Llama."""
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    settings = config.pop("rope_parameters")
+    config |= dict(model_type="internlm", architectures=["InternLMForCausalLM"], bias=True, rotary=dict(base=settings["rope_theta"], type=settings["rope_type"], scaling_factor=settings["factor"]))
+    for key in ("attention_bias", "mlp_bias", "head_dim", "num_key_value_heads"):
+        config.pop(key)
+    with open(path, "w") as file:
+        json.dump(config, file, indent=2)
+
+
 def write_internlm2(folder):
     """Names, fused projections and keys of modeling_internlm2.py, for what transformers saved of a Llama."""
     path = os.path.join(folder, "config.json")
@@ -315,6 +328,8 @@ def make(name):
         check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
+        if kind == "InternLM":
+            write_internlm(folder)
         if kind == "InternLM2":
             write_internlm2(folder)
         if packed:

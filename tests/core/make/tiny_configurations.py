@@ -151,7 +151,8 @@ MODELS = {
     "hunyuan": ("HunYuanDenseV1", dict(COMMON, attention_bias=True, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), "bfloat16"),
     "hunyuan-plain": ("HunYuanDenseV1", dict(COMMON, hidden_size=18, num_key_value_heads=1, head_dim=12, tie_word_embeddings=True), "bfloat16"),
     "gguf-hunyuan": ("HunYuanDenseV1", dict(COMMON, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
-    # transformers has no class of it: a Llama, rewritten to its layout.
+    # transformers has no class of these: a Llama, rewritten to their keys and layout.
+    "internlm": ("InternLM", dict(COMMON, hidden_size=60, head_dim=None, num_key_value_heads=6, max_position_embeddings=32, attention_bias=True, rope_parameters=rope("dynamic", 1000.0, factor=2.0)), "bfloat16"),
     "internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope("dynamic", 1000.0, factor=2.0)), "bfloat16"),
     "gguf-internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope(theta=1000.0)), None),
     "olmoe-clip": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2, clip_qkv=0.6), "bfloat16"),
@@ -197,6 +198,7 @@ CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
     "Llama4": ("Llama4TextConfig", "Llama4ForCausalLM"),
     "Llama4Pictures": ("Llama4Config", "Llama4ForConditionalGeneration"),
+    "InternLM": ("LlamaConfig", "LlamaForCausalLM"),
     "InternLM2": ("LlamaConfig", "LlamaForCausalLM"),
     "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),

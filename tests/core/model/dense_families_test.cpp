@@ -94,6 +94,23 @@ TEST(DenseFamilies, HunyuanStretchesItsBase) {
   EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("cannot be stretched"));
 }
 
+TEST(DenseFamilies, InternLmReadsItsOwnKeys) {
+  const ModelConfig plain =
+      ConfigWith("internlm", {{"rotary", nullptr}, {"rms_norm_eps", nullptr}});
+  EXPECT_EQ(plain.rope_base, 10000);
+  EXPECT_EQ(plain.norm_epsilon, 1e-6);
+  EXPECT_EQ(plain.rope_scaling.kind, RopeScalingKind::kDynamic);
+  EXPECT_EQ(plain.rope_scaling.factor, 1);
+  EXPECT_EQ(plain.rope_scaling.original_context, 32);
+  const Json origin = {{"rotary", {{"base", 500.0}, {"type", "origin"}}}};
+  EXPECT_EQ(ConfigWith("internlm", origin).rope_scaling.kind, RopeScalingKind::kNone);
+  EXPECT_EQ(ConfigWith("internlm", origin).rope_base, 500);
+  EXPECT_THAT(ErrorWith("internlm", {{"rotary", {{"type", "linear"}}}}),
+              HasSubstr("rotary.type must be origin or dynamic"));
+  EXPECT_EQ(OpenErrorWith("internlm", {{"bias", nullptr}}), "");
+  EXPECT_THAT(OpenErrorWith("internlm", {{"bias", false}}), HasSubstr("bias' has no place"));
+}
+
 TEST(DenseFamilies, InternLm2ReadsItsBiases) {
   EXPECT_THAT(OpenErrorWith("internlm2", {{"bias", true}}),
               HasSubstr("has no tensor 'model.layers.0.attention.wqkv.bias'"));

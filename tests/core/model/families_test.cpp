@@ -326,6 +326,7 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "hunyuan",
                            "hunyuan-plain",
                            "gguf-hunyuan",
+                           "internlm",
                            "internlm2",
                            "gguf-internlm2",
                            "olmoe-clip",

@@ -24,7 +24,9 @@ class CommandLineTest : public QObject {
     QCOMPARE(command.render.file, QString("run.h5"));
     QCOMPARE(command.render.folder, QString("pictures"));
     QCOMPARE(command.render.formats, (QStringList{"svg", "png"}));
-    QCOMPARE(command.render.head, (HeadId{12, 3}));
+    QCOMPARE(command.render.heads, (std::vector<HeadId>{{12, 3}}));
+    QCOMPARE(Read("--render a --out b --head L1H2,L3H4").render.heads,
+             (std::vector<HeadId>{{1, 2}, {3, 4}}));
     QCOMPARE(command.render.channel, int64_t{7});
     QVERIFY(command.render.reference.isEmpty());
     QCOMPARE(Read("--render a.h5 --out b --reference c.h5 --reference d.h5").render.reference,
@@ -34,7 +36,7 @@ class CommandLineTest : public QObject {
   void Defaults() {
     QCOMPARE(Read("").task, GuiTask::kWindow);
     QCOMPARE(Read("--render a.h5 --out b").render.formats, (QStringList{"png", "svg", "pdf"}));
-    QCOMPARE(Read("--render a.h5 --out b").render.head, std::nullopt);
+    QVERIFY(Read("--render a.h5 --out b").render.heads.empty());
     QCOMPARE(Read("model.gguf --dtype bfloat16").open, QString("model.gguf"));
     QCOMPARE(Read("--screenshot a.png").task, GuiTask::kScreenshot);
     QVERIFY(Read("--help").text.contains("--render"));
@@ -93,8 +95,9 @@ class CommandLineTest : public QObject {
   }
 
   void OtherNamesOfAHead() {
-    QCOMPARE(Read("--render a --out b --head attn_L12_3").render.head, (HeadId{12, 3}));
-    QCOMPARE(Read("--render a --out b --head l0h8").render.head, (HeadId{0, 8}));
+    QCOMPARE(Read("--render a --out b --head attn_L12_3").render.heads,
+             (std::vector<HeadId>{{12, 3}}));
+    QCOMPARE(Read("--render a --out b --head l0h8").render.heads, (std::vector<HeadId>{{0, 8}}));
   }
 
   void MistakesAreUsageErrors_data() {

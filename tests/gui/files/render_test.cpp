@@ -69,7 +69,7 @@ class RenderTest : public QObject {
     QTemporaryDir folder;
     const QString file = folder.filePath("probe.h5");
     WriteRecords(file.toStdString(), ProbeRecords(), {});
-    RenderRequest request{file, folder.filePath("out/deep"), PlotFormats(), HeadId{2, 1}, {}};
+    RenderRequest request{file, folder.filePath("out/deep"), PlotFormats(), {HeadId{2, 1}}, {}};
     const QStringList written = RenderFile(request);
     QVERIFY(written.size() >= 12);
     for (const char* stem : {"head_map", "attention_L2H1", "text_L2H1", "hidden_channel_100",
@@ -241,7 +241,7 @@ class RenderTest : public QObject {
     QVERIFY(gold.contains("\n7,3,612\n"));
     // If a head is requested, only its layer is drawn.
     QTemporaryDir one;
-    const QStringList of_head = RenderFile({file, one.path(), {"png"}, HeadId{7, 0}, {}});
+    const QStringList of_head = RenderFile({file, one.path(), {"png"}, {HeadId{7, 0}}, {}});
     QVERIFY(of_head.contains(one.filePath("pieces_by_head_L7.png")));
     QVERIFY(!of_head.contains(one.filePath("pieces_by_head_L4.png")));
   }
@@ -266,12 +266,42 @@ class RenderTest : public QObject {
     QTemporaryDir folder;
     const QString file = folder.filePath("rows.h5");
     WriteRecords(file.toStdString(), {record, spans}, {});
-    const QStringList written = RenderFile({file, folder.path(), {"svg"}, HeadId{0, 1}, {}});
+    const QStringList written = RenderFile({file, folder.path(), {"svg"}, {HeadId{0, 1}}, {}});
     const QString stem = folder.filePath("attention_L0H1_by_place");
     QVERIFY(written.contains(stem + ".svg"));
     const QByteArray numbers = All(stem + ".csv");
     QVERIFY(numbers.contains("gold at place 3: attention,2,7\n"));
-    QVERIFY(numbers.contains("# Layer 0, head 1"));
+    QVERIFY(numbers.contains("# L0H1: attention of the last token, gold shaded; first sample"));
+  }
+
+  // One figure with a row of panels per head; the counted keys are its rings.
+  void SeveralHeadsByPlaceAreRowsOfOneFigure() {
+    Record record;
+    record.name = "last_query_attention";
+    record.axes = {{"sample", 1, "", {}, {0}},
+                   {"place", 2, "", {}, {1, 3}},
+                   {"layer", 1, "", {}, {}},
+                   {"head", 2, "", {}, {}},
+                   {"key", 2, "", {}, {}}};
+    const std::vector<std::string> axes = {"sample", "place", "layer", "head", "key"};
+    record.arrays = {
+        {"last_query_attention", axes, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, "", ""},
+        {"counted_keys", axes, std::vector<uint8_t>{0, 0, 0, 0, 0, 1, 1, 1}, "", ""}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("rows.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    const std::vector<HeadId> heads = {{0, 1}, {0, 0}};
+    const QStringList written = RenderFile({file, folder.path(), {"png"}, heads, {}});
+    const QString stem = folder.filePath("attention_heads_by_place");
+    QVERIFY(written.contains(stem + ".png"));
+    const QByteArray numbers = All(stem + ".csv");
+    QVERIFY2(numbers.contains("# L0H1, L0H0: attention of the last token, gold shaded, keys that "
+                              "the score counts ringed; first sample"),
+             numbers);
+    QVERIFY(numbers.contains("\n\"L0H1, gold at place 1: attention\",1,4\n"));
+    QVERIFY(numbers.contains("\n\"L0H0, gold at place 3: counted by the score\",1,6\n"));
+    QCOMPARE(numbers.count("counted by the score"), 3);
+    QVERIFY_EXCEPTION_THROWN(RenderFile({file, folder.path(), {"png"}, {HeadId{0, 2}}, {}}), Error);
   }
 
   // Maps of place by parameter for every curve, with the caption of the sweeps.
@@ -298,6 +328,28 @@ class RenderTest : public QObject {
     QVERIFY(numbers.contains("# m.gguf, kv:pairs=3 (of the first sweep), samples: 7\n"));
     QVERIFY(numbers.contains("\npanel,gold place,pi.ratio,accuracy\n"));
     QVERIFY(numbers.contains("\n\"pi, other\",20,1.5,0.875\n"));
+  }
+
+  // Attention on the gold over its place, a line per length.
+  void CurvesOfProbesGiveALinePerLength() {
+    Record record;
+    record.name = "outcome_curves";
+    record.axes = {{"curve", 1, "", {"none"}, {}},
+                   {"lines", 2, "", {}, {5, 10}},
+                   {"place", 2, "", {"0 %", "100 %"}, {}}};
+    record.arrays = {{"gold_attention",
+                      {"curve", "lines", "place"},
+                      std::vector<double>{0.125, 0.25, 0.375, 0.5},
+                      "",
+                      ""}};
+    record.attributes = {{"parameter", std::string("lines")}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("curves.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    RenderFile({file, folder.path(), {"png"}, {}, {}});
+    const QByteArray numbers = All(folder.filePath("curves_gold_attention_lines.csv"));
+    QVERIFY2(numbers.contains("\nlines 5,0,0.125\n") && numbers.contains("\nlines 10,100,0.5\n"),
+             numbers);
   }
 
   void SweepFileGivesOutcomes() {
@@ -380,7 +432,7 @@ class RenderTest : public QObject {
     const QString file = folder.filePath("probe.h5");
     WriteRecords(file.toStdString(), ProbeRecords(), {});
     QVERIFY_EXCEPTION_THROWN(
-        RenderFile({file, folder.path(), {"png"}, HeadId{FakeEngine::kLayers, 0}, {}}), Error);
+        RenderFile({file, folder.path(), {"png"}, {HeadId{FakeEngine::kLayers, 0}}, {}}), Error);
   }
 };
 

@@ -312,6 +312,8 @@ class PlotsByHandTest : public QObject {
       QCOMPARE(plot->row(Side::kA)[7], double{FakeEngine::Attention(3, 2, 7, place, 0)});
       QCOMPARE(plot->row(Side::kB)[7], double{FakeEngine::Attention(3, 2, 7, place, strength)});
       QVERIFY2(plot->title().contains("gold at"), qPrintable(plot->title()));
+      QVERIFY(plot->counted_of(Side::kA)->data()->size() > 0);
+      QVERIFY(plot->threshold_of(Side::kA)->visible());
     }
     // After a change of B, only the shown place has its records.
     rig.window.history()->Change({{}, Factor(0.5)}, false);

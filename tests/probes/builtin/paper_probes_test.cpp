@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
@@ -213,6 +215,28 @@ TEST(HeadScores, AgreeWithTheScoreAndWithTheRatiosOfARun) {
     EXPECT_EQ(ranks.size(), kHeads);
   }
   EXPECT_THROW(Measure(prompt, {{"probes", "head_scores"}, {"ratios-under", "pi(2)"}}), Error);
+}
+
+TEST(HeadScores, CountKeysBelowAThreshold) {
+  const Prompt prompt = ListPrompt(2, "list:lines=20");
+  const auto records = Measure(prompt, {{"probes", "last_query_attention,head_scores"}});
+  const Record& scores = Find(records, "head_scores");
+  const auto& attention =
+      ArrayValues<float>(Find(records, "last_query_attention"), "last_query_attention");
+  const auto& sparse = ArrayValues<double>(scores, "sparse_share_rotated");
+  const size_t keys = attention.size() / sparse.size();
+  for (size_t head = 0; head < sparse.size(); ++head) {
+    const auto row = std::span(attention).subspan(head * keys, keys);
+    const auto below = std::ranges::count_if(
+        row, [keys](float weight) { return weight * static_cast<float>(keys) < 1; });
+    EXPECT_NEAR(sparse[head], static_cast<double>(below) / static_cast<double>(keys), 1e-9);
+  }
+  // Keys that do not reach the score's threshold.
+  const auto three = Measure(prompt, {{"probes", "head_scores"}, {"sparse-below", "3"}}).front();
+  for (size_t head = 0; head < sparse.size(); ++head) {
+    EXPECT_NEAR(ArrayValues<double>(three, "sparse_share")[head],
+                1 - ArrayValues<double>(three, "score_at_least")[head], 1e-12);
+  }
 }
 
 TEST(HeadScores, TakeAnAlpha) {

@@ -54,6 +54,51 @@ TEST(ProgramCurves, PrintsGapsOfSeveralPlacesAlone) {
   EXPECT_THAT(mixed.out, Not(HasSubstr("nan")));
 }
 
+// Fig. 1c of the channel paper: attention on the gold by place, one line per length.
+TEST(ProgramCurves, FilesOfProbesGiveAttentionOnTheGoldByPlace) {
+  const TemporaryFolder folder;
+  for (const char* lines : {"4", "8"}) {
+    RunWell({"probe", "embedded", "--task", std::string("list:lines=") + lines, "--places",
+             "0%,100%", "--samples", "2", "--probes", "key_information", "--key-layers", "15-25",
+             "--out", folder.File(std::string(lines) + ".h5")});
+  }
+  const std::string out = folder.File("curves.h5");
+  const ProgramRun run = RunWell(
+      {"curves", folder.File("4.h5"), folder.File("8.h5"), "--over", "lines", "--out", out});
+  EXPECT_THAT(run.out, AllOf(HasSubstr("gold_attention"), HasSubstr(" %\n")));
+  const Record curves = RunReader(out).Read("outcome_curves");
+  EXPECT_EQ(curves.FindAxis("lines")->values, (std::vector<double>{4, 8}));
+  EXPECT_EQ(curves.FindAxis("place")->labels, (std::vector<std::string>{"0 %", "100 %"}));
+  const auto& by_place = std::get<std::vector<double>>(curves.FindArray("gold_attention")->data);
+  for (size_t size = 0; size < 2; ++size) {
+    const RunReader file(folder.File(size == 0 ? "4.h5" : "8.h5"));
+    // The gold piece at the first and at the last place.
+    const Record map = file.Read("key_information_map");
+    const auto& attention = std::get<std::vector<double>>(map.FindArray("attention_map_sum")->data);
+    EXPECT_NEAR(by_place[2 * size], attention.front(), 1e-12);
+    EXPECT_NEAR(by_place[2 * size + 1], attention.back(), 1e-12);
+  }
+  // Over the length of prompts; both files are found in their folder.
+  EXPECT_THAT(RunWell({"curves", folder.File(""), "--over", "length"}).out,
+              HasSubstr("gold_attention"));
+  Sweep(folder.File("sweep.h5"), "1,4");
+  const ProgramRun mixed = RunMidscope({"curves", folder.File("sweep.h5"), folder.File("4.h5")});
+  EXPECT_EQ(mixed.status, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("no measure in common"));
+}
+
+TEST(ProgramCurves, DepthsArePercent) {
+  const TemporaryFolder folder;
+  for (const char* tokens : {"200", "300"}) {
+    RunWell({"sweep", "embedded", "--task", std::string("needle:tokens=") + tokens, "--samples",
+             "1", "--places", "0%,100%", "--score", "likelihood", "--out",
+             folder.File(std::string(tokens) + ".h5")});
+  }
+  const ProgramRun run = RunWell({"curves", folder.File("200.h5"), folder.File("300.h5")});
+  EXPECT_THAT(run.out, Not(HasSubstr("101")));
+  EXPECT_THAT(run.out, ::testing::ContainsRegex("(0|100) %\n"));
+}
+
 TEST(ProgramCurves, AFolderWithoutSweepsIsRefused) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.File("empty"));

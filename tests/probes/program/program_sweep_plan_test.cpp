@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
+using testing::RunWell;
 using testing::TemporaryFolder;
 
 constexpr const char* kPlan = R"toml(
@@ -99,6 +100,25 @@ TEST(ProgramSweepPlan, ADryRunPlansForRanksAndRunsNothing) {
   EXPECT_DOUBLE_EQ(ranks["sample_seconds"].get<double>(),
                    result["schedules"][0]["sample_seconds"].get<double>());
   EXPECT_GT(result["trace_bytes"].get<int64_t>(), 0);
+}
+
+TEST(ProgramSweepPlan, ADryRunMeasuresAGeneratedToken) {
+  const std::vector<std::string> command = {
+      "sweep",      "embedded",  "--task", "mdqa:documents=3", "--score",
+      "generation", "--samples", "10",     "--dry-run"};
+  std::vector<std::string> as_json = command;
+  as_json.emplace_back("--json");
+  const json cell = json::parse(RunWell(as_json).out)["cells"][0];
+  const double cost = cell["generated_token_cost"];
+  EXPECT_GT(cost, 1);
+  EXPECT_NE(cost, 15) << "the number that is assumed where nothing is measured";
+  EXPECT_GE(cell["work_tokens"].get<double>(), cost * cell["generated_tokens"].get<double>());
+  EXPECT_NEAR(cell["seconds"].get<double>(),
+              cell["work_tokens"].get<double>() / cell["tokens_per_second"].get<double>(), 1e-9);
+  std::vector<std::string> assumed = as_json;
+  assumed.insert(assumed.end(), {"--throughput", "1000"});
+  EXPECT_EQ(json::parse(RunWell(assumed).out)["cells"][0]["generated_token_cost"], 15);
+  EXPECT_THAT(RunWell(command).out, HasSubstr(" ms = "));
 }
 
 // A model with 7B parameters processes some 2,000 prompt tokens per second on a node.

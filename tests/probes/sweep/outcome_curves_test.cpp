@@ -67,6 +67,23 @@ TEST(OutcomeCurves, GoOverTheArgumentInWhichSettingsDiffer) {
   EXPECT_EQ(ArrayValues<double>(curves, "answer_nll")[5], 7);
 }
 
+// Tasks by depth have ranks 1 to 101, which the sweep prints as percent.
+TEST(OutcomeCurves, NamePlacesAsTheSweepPrintsThem) {
+  std::vector<CurveInput> inputs = {
+      InputOf("needle:tokens=100", {"none", "pi(2)", "pi(3)"}, 1, 100)};
+  for (SettingStatistics& one : inputs[0].statistics.settings) one.worst_place = 101;
+  inputs[0].plan.places = {1, 101};
+  inputs[0].plan.place_shares = {0, 1};
+  inputs[0].plan.place_texts = {"0 %", "100 %"};
+  const Record curves = OutcomeCurves(inputs, "");
+  const Array& worst = *curves.FindArray("answer_nll_worst_place");
+  EXPECT_EQ(worst.unit, "%");
+  EXPECT_EQ(std::get<std::vector<double>>(worst.data)[0], 100);
+  EXPECT_THAT(curves.FindAxis("place")->labels, ElementsAre("0 %", "100 %"));
+  inputs[0].plan.place_texts = {};
+  EXPECT_EQ(OutcomeCurves(inputs, "").FindArray("answer_nll_worst_place")->unit, "rank");
+}
+
 TEST(OutcomeCurves, GoOverTheTaskAndItsLengthAcrossFiles) {
   const std::vector<CurveInput> inputs = {InputOf("list:lines=40", {"none", "pi(2)"}, 5, 290),
                                           InputOf("list:lines=10", {"none", "pi(2)"}, 1, 80)};

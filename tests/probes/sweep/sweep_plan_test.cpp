@@ -152,7 +152,8 @@ TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
   const SampleCost both = CostOfSample(plan, questions, decoder->config(), true);
   EXPECT_DOUBLE_EQ(both.generated_tokens, 6 * 10);
   // Generation also runs the prompt for `none` and for pi, and the last row for the channel.
-  const double prompts = both.work_tokens - kept.work_tokens - 60 * kGeneratedTokenCost;
+  const double prompts = both.work_tokens - kept.work_tokens;
+  EXPECT_DOUBLE_EQ(both.TokensOfWork(7) - both.work_tokens, 60 * 7);
   EXPECT_GT(prompts, 2 * kept.prompt_tokens);
   EXPECT_LT(prompts, 2.1 * kept.prompt_tokens);
 }
