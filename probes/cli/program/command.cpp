@@ -17,7 +17,7 @@ const std::vector<Command>& Commands() {
       FetchCommand(),  InfoCommand(),       ProbeCommand(),    SweepCommand(),  ScanCommand(),
       WhatIfCommand(), GenerateCommand(),   ChannelsCommand(), RopeCommand(),   PositionsCommand(),
       ListCommand(),   ShowCommand(),       CompareCommand(),  CurvesCommand(), MergeCommand(),
-      ExportCommand(), CompletionCommand(), ManCommand()};
+      ExportCommand(), ServeCommand(), CompletionCommand(), ManCommand()};
   return commands;
 }
 
