@@ -216,10 +216,9 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.SetText("channels", channels);
   CaptureRunReply reply;
   const auto start = std::chrono::steady_clock::now();
-  reply.records = RunProbesApart(*decoder_, prompt,
-                                 loaded_.sources->Give(request.intervention, prompt, context),
-                                 probes.Selected(options), options, context, reply.failures,
-                                 request.hooks);
+  reply.records = RunProbesApart(
+      *decoder_, prompt, loaded_.sources->Give(request.intervention, prompt, context),
+      probes.Selected(options), options, context, reply.failures, request.hooks);
   reply.seconds = SecondsSince(start);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);

@@ -170,8 +170,8 @@ HookRequest CaptureHook::Request(const HookPoint& point, const SequenceInfo& seq
     stored.rows = parts_[i].RowsOf(sequence);
     const RowRange one = RangeOf(stored.rows);
     if (one.empty()) continue;
-    all = all.empty() ? one
-                      : RowRange{std::min(all.first, one.first), std::max(all.last, one.last)};
+    all =
+        all.empty() ? one : RowRange{std::min(all.first, one.first), std::max(all.last, one.last)};
   }
   if (all.empty()) return {};
   return {HookAccess::kRead, all};
@@ -204,9 +204,9 @@ void CaptureHook::OnActivation(HookView& view) {
     }
     if (!headed) heads = {0};
     for (const int64_t row : RowsInView(view, stored.rows)) {
-      const int64_t to_row = std::lower_bound(stored.rows.begin(), stored.rows.end(),
-                                              view.first_row + row) -
-                             stored.rows.begin();
+      const int64_t to_row =
+          std::lower_bound(stored.rows.begin(), stored.rows.end(), view.first_row + row) -
+          stored.rows.begin();
       for (int64_t to_head = 0; to_head < std::ssize(heads); ++to_head) {
         const int64_t head = heads[static_cast<size_t>(to_head)] - (headed ? view.first_head : 0);
         if (head < 0 || head >= HeadsOf(view)) continue;
@@ -325,10 +325,10 @@ void CallbackHook::OnActivation(HookView& view) {
   if (answer.is_null()) return;
   const WireNumbers changed = ReadNumbers(answer, "hook at " + part_.name);
   if (changed.values.size() != values.size()) {
-    throw UsageError("hook at " + part_.name,
-                     fmt::format("it returned {} numbers for {}", changed.values.size(),
-                                 values.size()),
-                     "Return None, or an array of the shape that it was given");
+    throw UsageError(
+        "hook at " + part_.name,
+        fmt::format("it returned {} numbers for {}", changed.values.size(), values.size()),
+        "Return None, or an array of the shape that it was given");
   }
   auto next = changed.values.begin();
   each([&](int64_t row, int64_t head, int64_t i) {

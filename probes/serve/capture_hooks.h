@@ -32,8 +32,8 @@ struct CapturePart {
 };
 
 // Reads {point, rows, heads} or the name of a point. rows: "all", "last", "answer", a row number or
-// a list of them. Throws Error (usage) for an unknown point, a layer or head that the model does not
-// have, or a negative row.
+// a list of them. Throws Error (usage) for an unknown point, a layer or head that the model does
+// not have, or a negative row.
 CapturePart ReadCapturePart(const Message& message, const ModelConfig& config);
 
 // The elements of an activation that a client receives: an array [row, head, ...] or, for patterns,

@@ -93,8 +93,8 @@ void Start(const std::vector<std::string>& arguments, const OutputFiles& files, 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  const int failed = ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes,
-                                   pointers.data(), environ);
+  const int failed =
+      ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
@@ -104,8 +104,8 @@ void Start(const std::vector<std::string>& arguments, const OutputFiles& files, 
 }
 
 void ReportLine(const std::string& line, const JobContext& context, std::deque<std::string>& last) {
-  const nlohmann::json json = line.starts_with("{") ? nlohmann::json::parse(line, nullptr, false)
-                                                    : nlohmann::json();
+  const nlohmann::json json =
+      line.starts_with("{") ? nlohmann::json::parse(line, nullptr, false) : nlohmann::json();
   if (json.is_object() && json.contains("stage")) {
     context.Report({json.value("stage", ""), json.value("done", int64_t{0}),
                     json.value("total", int64_t{0}), json.value("unit", "")});

@@ -32,8 +32,7 @@ int64_t IntegerOf(const JsonFields& params, const std::string& key, int64_t mini
   return Integer(params, key, minimum, INT64_MAX >> 10, otherwise);
 }
 
-std::string TextOf(const JsonFields& params, const std::string& key,
-                   const std::string& otherwise) {
+std::string TextOf(const JsonFields& params, const std::string& key, const std::string& otherwise) {
   return params.FindText(key).value_or(otherwise);
 }
 
@@ -199,7 +198,11 @@ Message Run(EngineSession& session, const Call& call) {
   std::vector<std::unique_ptr<CallbackHook>> callbacks;
   if (params.Find("hooks")) {
     for (const Message& hook : params.Array("hooks")) {
-      callbacks.push_back(std::make_unique<CallbackHook>(ReadCapturePart(hook, config), call.ask));
+      const auto ask = [&call, number = callbacks.size()](Message question) {
+        question["hook"] = number;
+        return call.ask(question);
+      };
+      callbacks.push_back(std::make_unique<CallbackHook>(ReadCapturePart(hook, config), ask));
       request.hooks.push_back(callbacks.back().get());
     }
   }
@@ -331,75 +334,113 @@ std::vector<MethodParameter> PromptParameters() {
   return {{"task", "text", "a task, such as list:lines=20; or `text`"},
           {"seed", "integer", "seed of the task's samples; default 1"},
           {"sample", "integer", "number of the sample; default 0"},
-          {"places", "text", "places of the gold piece, such as 1,5,10 or 0%,50%; default: first, "
-                             "quarter, middle, three quarters, last"},
+          {"places", "text",
+           "places of the gold piece, such as 1,5,10 or 0%,50%; default: first, "
+           "quarter, middle, three quarters, last"},
           {"text", "text", "a prompt of one's own, sent unchanged"},
-          {"gold", "text or [begin, end]", "the gold passage of `text`, which occurs once, or its "
-                                           "bytes"},
+          {"gold", "text or [begin, end]",
+           "the gold passage of `text`, which occurs once, or its "
+           "bytes"},
           {"answer", "text", "the answer whose likelihood is scored"},
           {"question", "text", "appended to `text` as the task jsonl does"},
           {"spans", "map", "other passages of `text` by name: texts, or [begin, end] in bytes"},
-          {"pieces", "list of [begin, end]", "pieces of `text` in bytes; the one with the gold "
-                                             "passage moves among the others"},
+          {"pieces", "list of [begin, end]",
+           "pieces of `text` in bytes; the one with the gold "
+           "passage moves among the others"},
           {"format", "map", "chat_template, system, bos, chat_options"}};
 }
 
 }  // namespace
 
 std::vector<Method> EngineMethods() {
-  return {
-      {"open", "Opens a model in place of the open one.",
-       {{"model", "text", "embedded, a .gguf file, a Hugging Face folder or ORG/NAME", true},
-        {"dtype", "text", "auto, float32, bfloat16 or float16; default auto"},
-        {"products", "text", "float, int16, int8 or auto; default float"},
-        {"threads", "integer", "0: all; default 0"},
-        {"weights", "text", "auto, stored or expanded; default auto"},
-        {"device", "text", "cpu, cuda:0, ...; default cpu"},
-        {"sliding_window", "boolean", "default true"},
-        {"beyond_context", "boolean", "allows prompts longer than the context; default false"}},
-       "the model's dimensions, dtype, device, probes and provenance", "", false, Open},
-      {"describe", "Returns what open returned.", {},
-       "as of open", "", false, Describe},
-      {"set_prompt", "Makes the prompts that later requests use.", PromptParameters(),
-       "records: a record `prompt` per place", "", false, SetPrompt},
-      {"preview", "Makes prompts without using them.", PromptParameters(),
-       "as of set_prompt", "", false, Preview},
-      {"run", "Runs a prompt in full, with probes, captured activations and hooks.",
-       {kPlace, kSetting,
-        {"options", "map", "options of probes as in midscope probe, such as {\"probes\": "
-                           "\"default,logit_lens\"}"},
-        {"channels", "list of integers", "hidden channels to return"},
-        {"logits", "boolean", "whether to return last_logits; default false"},
-        {"capture", "list of names or {point, rows, heads}", "hook points whose activations are "
-                                                             "returned"},
-        {"hooks", "list of {point, rows, heads}", "hook points at which the client is asked"}},
-       "records, captured (a record per point), failures (of single probes), seconds", "", false,
-       Run},
-      {"what_if", "Runs the prompts under a setting from cached activations.",
-       {kPlace, kSetting, {"attention", "boolean", "default true"},
-        {"channels", "list of integers", "hidden channels to return"},
-        {"partial", "boolean", "whether to send partial results; default false"}},
-       "records (outcome over places first), cost", "records, cost", false, RunWhatIf},
-      {"compare", "Compares settings on samples of the current task.",
-       {{"settings", "list of texts", "the settings; differences are from the first", true},
-        {"samples", "integer", "default 20"}},
-       "records: outcome_means", "as the result, so far", false, Compare},
-      {"scan", "Applies a term to every head, layer, channel or passage, one at a time.",
-       {{"over", "text", "heads, layers, channels, ...; default heads"},
-        {"term", "text", "with a placeholder; default: that of `over`"},
-        {"range", "map", "options of midscope scan that restrict the items: layers, channels, pairs, span"},
-        {"places", "text", "default: those of the prompt"},
-        {"samples", "integer", "default 5"}},
-       "records: scan", "as the result, so far", false, RunScan},
-      {"channels", "Searches the model for positional channels.",
-       {{"options", "map", "options of midscope channels"}},
-       "records: channel_search and channel_validation", "channel_search", false, SearchChannels},
-      {"prompt_channels", "Ranks the monotone channels of one prompt.",
-       {kPlace, kSetting, {"options", "map", "options of midscope channels"}},
-       "records: prompt_channels", "", false, PromptChannels},
-      {"generate", "Continues a prompt with the likeliest tokens.",
-       {kPlace, kSetting, {"new_tokens", "integer", "maximum; default 32"}},
-       "records: generation", "as the result, so far", false, Generate}};
+  return {{"open",
+           "Opens a model in place of the open one.",
+           {{"model", "text", "embedded, a .gguf file, a Hugging Face folder or ORG/NAME", true},
+            {"dtype", "text", "auto, float32, bfloat16 or float16; default auto"},
+            {"products", "text", "float, int16, int8 or auto; default float"},
+            {"threads", "integer", "0: all; default 0"},
+            {"weights", "text", "auto, stored or expanded; default auto"},
+            {"device", "text", "cpu, cuda:0, ...; default cpu"},
+            {"sliding_window", "boolean", "default true"},
+            {"beyond_context", "boolean", "allows prompts longer than the context; default false"}},
+           "the model's dimensions, dtype, device, probes and provenance",
+           "",
+           false,
+           Open},
+          {"describe", "Returns what open returned.", {}, "as of open", "", false, Describe},
+          {"set_prompt", "Makes the prompts that later requests use.", PromptParameters(),
+           "records: a record `prompt` per place", "", false, SetPrompt},
+          {"preview", "Makes prompts without using them.", PromptParameters(), "as of set_prompt",
+           "", false, Preview},
+          {"run",
+           "Runs a prompt in full, with probes, captured activations and hooks.",
+           {kPlace,
+            kSetting,
+            {"options", "map",
+             "options of probes as in midscope probe, such as {\"probes\": "
+             "\"default,logit_lens\"}"},
+            {"channels", "list of integers", "hidden channels to return"},
+            {"logits", "boolean", "whether to return last_logits; default false"},
+            {"capture", "list of names or {point, rows, heads}",
+             "hook points whose activations are "
+             "returned"},
+            {"hooks", "list of {point, rows, heads}", "hook points at which the client is asked"}},
+           "records, captured (a record per point), failures (of single probes), seconds",
+           "",
+           false,
+           Run},
+          {"what_if",
+           "Runs the prompts under a setting from cached activations.",
+           {kPlace,
+            kSetting,
+            {"attention", "boolean", "default true"},
+            {"channels", "list of integers", "hidden channels to return"},
+            {"partial", "boolean", "whether to send partial results; default false"}},
+           "records (outcome over places first), cost",
+           "records, cost",
+           false,
+           RunWhatIf},
+          {"compare",
+           "Compares settings on samples of the current task.",
+           {{"settings", "list of texts", "the settings; differences are from the first", true},
+            {"samples", "integer", "default 20"}},
+           "records: outcome_means",
+           "as the result, so far",
+           false,
+           Compare},
+          {"scan",
+           "Applies a term to every head, layer, channel or passage, one at a time.",
+           {{"over", "text", "heads, layers, channels, ...; default heads"},
+            {"term", "text", "with a placeholder; default: that of `over`"},
+            {"range", "map",
+             "options of midscope scan that restrict the items: layers, channels, pairs, span"},
+            {"places", "text", "default: those of the prompt"},
+            {"samples", "integer", "default 5"}},
+           "records: scan",
+           "as the result, so far",
+           false,
+           RunScan},
+          {"channels",
+           "Searches the model for positional channels.",
+           {{"options", "map", "options of midscope channels"}},
+           "records: channel_search and channel_validation",
+           "channel_search",
+           false,
+           SearchChannels},
+          {"prompt_channels",
+           "Ranks the monotone channels of one prompt.",
+           {kPlace, kSetting, {"options", "map", "options of midscope channels"}},
+           "records: prompt_channels",
+           "",
+           false,
+           PromptChannels},
+          {"generate",
+           "Continues a prompt with the likeliest tokens.",
+           {kPlace, kSetting, {"new_tokens", "integer", "maximum; default 32"}},
+           "records: generation",
+           "as the result, so far",
+           false,
+           Generate}};
 }
 
 }  // namespace midscope

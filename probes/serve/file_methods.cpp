@@ -98,8 +98,8 @@ Message Release(EngineSession& session, const Call& call) {
 Message WriteFile(EngineSession& /*session*/, const Call& call) {
   const Message& data = call.params.Need("data");
   if (!data.is_binary() || std::ssize(data.get_binary()) > kMostFileBytes) {
-    throw UsageError("data", fmt::format("it must be a binary of at most {} bytes",
-                                         kMostFileBytes));
+    throw UsageError("data",
+                     fmt::format("it must be a binary of at most {} bytes", kMostFileBytes));
   }
   const std::string suffix = call.params.FindText("suffix").value_or("");
   if (suffix.find('/') != std::string::npos) throw UsageError("suffix", "it must not contain /");
@@ -124,32 +124,61 @@ Message RunCommand(EngineSession& /*session*/, const Call& call) {
 std::vector<Method> FileMethods() {
   const MethodParameter file = {"file", "integer", "number that open_file returned", true};
   const MethodParameter handle = {"handle", "integer", "number in an array without data", true};
-  return {{"command", "Runs a command of the program as a process of its own; a sweep goes on if "
-                      "the client leaves.",
+  return {{"command",
+           "Runs a command of the program as a process of its own; a sweep goes on if "
+           "the client leaves.",
            {{"arguments", "list of texts", "such as [\"sweep\", \"embedded\", ...]", true}},
-           "status, out and err (texts of standard output and error)", "", true, RunCommand},
-          {"list_folder", "Lists a folder of the engine's machine.",
+           "status, out and err (texts of standard output and error)",
+           "",
+           true,
+           RunCommand},
+          {"list_folder",
+           "Lists a folder of the engine's machine.",
            {{"path", "text", "default: the working folder"}},
-           "path, entries: a list of {name, folder, bytes}", "", true, ListFolder},
-          {"open_file", "Opens a results file.",
+           "path, entries: a list of {name, folder, bytes}",
+           "",
+           true,
+           ListFolder},
+          {"open_file",
+           "Opens a results file.",
            {{"path", "text", "an HDF5 file", true}},
-           "file (a number), records: a list of {name, arrays}, plan (JSON), provenance", "", true,
+           "file (a number), records: a list of {name, arrays}, plan (JSON), provenance",
+           "",
+           true,
            OpenFile},
-          {"read_record", "Reads a record of an open file.",
-           {file, {"record", "text", "its name", true}}, "records", "", true, ReadRecord},
+          {"read_record",
+           "Reads a record of an open file.",
+           {file, {"record", "text", "its name", true}},
+           "records",
+           "",
+           true,
+           ReadRecord},
           {"close_file", "Closes a results file.", {file}, "an empty map", "", true, CloseFile},
-          {"read_array", "Returns bytes of an array that came without data.",
+          {"read_array",
+           "Returns bytes of an array that came without data.",
            {handle,
             {"begin", "integer", "first byte", true},
             {"count", "integer", "number of bytes", true}},
-           "data: a binary", "", true, ReadArray},
-          {"release", "Frees an array that came without data.", {handle}, "an empty map", "", true,
+           "data: a binary",
+           "",
+           true,
+           ReadArray},
+          {"release",
+           "Frees an array that came without data.",
+           {handle},
+           "an empty map",
+           "",
+           true,
            Release},
-          {"write_file", "Writes a temporary file on the engine's machine, at most 16 MB, for "
-                         "settings and tasks that read files.",
+          {"write_file",
+           "Writes a temporary file on the engine's machine, at most 16 MB, for "
+           "settings and tasks that read files.",
            {{"data", "binary", "its bytes", true},
             {"suffix", "text", "end of its name, such as .csv; default none"}},
-           "path", "", true, WriteFile}};
+           "path",
+           "",
+           true,
+           WriteFile}};
 }
 
 }  // namespace midscope

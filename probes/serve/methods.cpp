@@ -23,9 +23,13 @@ Message Hello(EngineSession& /*session*/, const Call& /*call*/) {
 
 const std::vector<Method>& Methods() {
   static const std::vector<Method> methods = [] {
-    std::vector<Method> all = {
-        {"hello", "Tells who the engine is.", {},
-         "protocol, version, libraries, frame_bytes, methods", "", true, Hello}};
+    std::vector<Method> all = {{"hello",
+                                "Tells who the engine is.",
+                                {},
+                                "protocol, version, libraries, frame_bytes, methods",
+                                "",
+                                true,
+                                Hello}};
     std::vector<Method> engine = EngineMethods();
     std::move(engine.begin(), engine.end(), std::back_inserter(all));
     std::vector<Method> files = FileMethods();

@@ -104,8 +104,7 @@ class Server {
     for (const MethodParameter& parameter : request.method->parameters) {
       names.push_back(parameter.name);
       if (parameter.required && !params.Find(parameter.name)) {
-        throw UsageError(request.method->name, "it needs " + Quote(parameter.name),
-                         parameter.help);
+        throw UsageError(request.method->name, "it needs " + Quote(parameter.name), parameter.help);
       }
     }
     params.RefuseOthers(names);
@@ -193,9 +192,7 @@ class Server {
               {"total", progress.total},
               {"unit", progress.unit}}}});
     };
-    job.log = [&](const std::string& message) {
-      Send({{"id", request.id}, {"log", message}});
-    };
+    job.log = [&](const std::string& message) { Send({{"id", request.id}, {"log", message}}); };
     job.warn = [&](const std::string& message) {
       Send({{"id", request.id}, {"log", message}, {"warning", true}});
     };
@@ -219,8 +216,10 @@ class Server {
       return;
     }
     if (outcome.end == JobEnd::kFailed) {
-      answer["error"] = failure.value_or(Message{
-          {"thing", request.method->name}, {"reason", outcome.why}, {"remedy", ""}, {"usage", false}});
+      answer["error"] = failure.value_or(Message{{"thing", request.method->name},
+                                                 {"reason", outcome.why},
+                                                 {"remedy", ""},
+                                                 {"usage", false}});
     }
     Send(answer);
   }
@@ -233,8 +232,7 @@ class Server {
     }
     Send({{"id", request.id}, {"question", number}, {"about", question}});
     std::unique_lock lock(mutex_);
-    changed_.wait(lock,
-                  [&] { return left_ || request.cancel || replies_.contains(number); });
+    changed_.wait(lock, [&] { return left_ || request.cancel || replies_.contains(number); });
     const auto found = replies_.find(number);
     if (found == replies_.end()) throw Cancelled();
     const Message reply = std::move(found->second);

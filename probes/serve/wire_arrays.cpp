@@ -13,7 +13,8 @@
 namespace midscope {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the protocol's arrays are little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "the protocol's arrays are little-endian");
 
 const char* DtypeOf(const ArrayData& data) {
   constexpr const char* kNames[] = {"float32", "float64", "int64", "bool", "str"};
@@ -64,20 +65,17 @@ Message HeldArrays::Read(int64_t handle, int64_t begin, int64_t count) const {
                      fmt::format("The array has {} bytes", bytes.size()));
   }
   const auto first = bytes.begin() + begin;
-  const int64_t most = std::min({count, std::ssize(bytes) - begin,
-                                 static_cast<int64_t>(kInlineBytes)});
+  const int64_t most =
+      std::min({count, std::ssize(bytes) - begin, static_cast<int64_t>(kInlineBytes)});
   return Message::binary(std::vector<uint8_t>(first, first + most));
 }
 
 Message WireWriter::WriteArray(const Record& record, const Array& array) {
   Message shape = Message::array();
   for (const std::string& axis : array.axes) shape.push_back(record.FindAxis(axis)->size);
-  Message message = {{"name", array.name},
-                     {"dtype", DtypeOf(array.data)},
-                     {"shape", std::move(shape)},
-                     {"dims", array.axes},
-                     {"unit", array.unit},
-                     {"description", array.description}};
+  Message message = {{"name", array.name},        {"dtype", DtypeOf(array.data)},
+                     {"shape", std::move(shape)}, {"dims", array.axes},
+                     {"unit", array.unit},        {"description", array.description}};
   std::visit(
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
@@ -147,20 +145,27 @@ WireNumbers ReadNumbers(const Message& array, const std::string& thing) {
                      : dtype == "bool"    ? AppendAs<uint8_t>(bytes, numbers.values)
                                           : false;
   if (!known || numbers.values.size() != count) {
-    throw fail("its dtype must be float32, float64, int32, int64 or bool, and its bytes must "
-               "match its shape");
+    throw fail(
+        "its dtype must be float32, float64, int32, int64 or bool, and its bytes must "
+        "match its shape");
   }
   return numbers;
 }
 
 Message ProvenanceMessage(const Provenance& provenance) {
-  return {{"program", provenance.program},       {"version", provenance.version},
-          {"created", provenance.created},       {"model_path", provenance.model_path},
-          {"model_hash", provenance.model_hash}, {"architecture", provenance.architecture},
-          {"dtype", provenance.dtype},           {"products", provenance.products},
-          {"weights", provenance.weights},       {"device", provenance.device},
+  return {{"program", provenance.program},
+          {"version", provenance.version},
+          {"created", provenance.created},
+          {"model_path", provenance.model_path},
+          {"model_hash", provenance.model_hash},
+          {"architecture", provenance.architecture},
+          {"dtype", provenance.dtype},
+          {"products", provenance.products},
+          {"weights", provenance.weights},
+          {"device", provenance.device},
           {"instructions", provenance.instructions},
-          {"threads", provenance.threads},       {"seed", provenance.seed},
+          {"threads", provenance.threads},
+          {"seed", provenance.seed},
           {"libraries", provenance.libraries}};
 }
 

@@ -5,12 +5,17 @@
 #include "core/base/error.h"
 #include "probes/cli/program/command.h"
 #include "probes/engine/engine.h"
+#include "probes/serve/protocol_page.h"
 #include "probes/serve/server.h"
 
 namespace midscope::cli {
 namespace {
 
 void RunServe(const CommandInput& input) {
+  if (input.options.Flag("protocol")) {
+    input.out << ProtocolPage();
+    return;
+  }
   if (!input.options.Flag("stdio")) {
     throw UsageError("serve", "it needs --stdio, the one way in which it serves",
                      "midscope serve --stdio, started by a client");
@@ -33,7 +38,8 @@ Command ServeCommand() {
       "Answers requests on standard input and output until the input ends: frames with one\n"
       "MessagePack map each (probes/serve/PROTOCOL.md). Clients start it themselves, here or on\n"
       "another machine: ssh HOST midscope serve --stdio.";
-  command.options = {FlagParameter("stdio", "serve one client on standard input and output")};
+  command.options = {FlagParameter("stdio", "serve one client on standard input and output"),
+                     FlagParameter("protocol", "print the page about the protocol")};
   command.examples = "  midscope serve --stdio";
   command.run = RunServe;
   return command;
