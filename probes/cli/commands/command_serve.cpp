@@ -36,7 +36,7 @@ Command ServeCommand() {
   command.summary = "the engine as a process, for the Python package and other clients";
   command.description =
       "Answers requests on standard input and output until the input ends: frames with one\n"
-      "MessagePack map each (probes/serve/PROTOCOL.md). Clients start it themselves, here or on\n"
+      "MessagePack map each (probes/engine/PROTOCOL.md). Clients start it themselves, here or on\n"
       "another machine: ssh HOST midscope serve --stdio.";
   command.options = {FlagParameter("stdio", "serve one client on standard input and output"),
                      FlagParameter("protocol", "print the page about the protocol")};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine process and the protocol spoken with it (probes/serve/PROTOCOL.md)."""
+"""The engine process and the protocol spoken with it (probes/engine/PROTOCOL.md)."""
 
 from __future__ import annotations
 
