@@ -51,6 +51,8 @@
 
 namespace midscope {
 
+class Hook;
+
 // A probe that CaptureRun can run, with its options; for forms.
 struct ProbeOffer {
   std::string name;  // name of its record
@@ -117,6 +119,9 @@ struct CaptureRunRequest {
   // Options of probes, as a JSON object (OptionSet::FromJson): {"probes": "default,logit_lens",
   // "lens-top": 3}.
   std::string probe_options = "{}";
+  bool last_logits = false;  // whether to return record last_logits
+  // Hooks of the caller, which run after those of probes; not owned.
+  std::vector<Hook*> hooks = {};
 };
 
 // Requests runs of the current sample at every place under one setting, from cached traces.

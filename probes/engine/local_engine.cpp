@@ -205,7 +205,7 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   // Without last_logits, which windows do not draw: 49,152 numbers per run.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
-    if (type.name != kLastLogits) probes.Add(type);
+    if (type.name != kLastLogits || request.last_logits) probes.Add(type);
   }
   OptionSet options(probes.Options());
   std::string channels;
@@ -216,9 +216,9 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.SetText("channels", channels);
   CaptureRunReply reply;
   const auto start = std::chrono::steady_clock::now();
-  reply.records = RunProbesApart(*decoder_, prompt,
-                                 loaded_.sources->Give(request.intervention, prompt, context),
-                                 probes.Selected(options), options, context, reply.failures);
+  reply.records = RunProbesApart(
+      *decoder_, prompt, loaded_.sources->Give(request.intervention, prompt, context),
+      probes.Selected(options), options, context, reply.failures, request.hooks);
   reply.seconds = SecondsSince(start);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);

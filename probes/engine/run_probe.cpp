@@ -44,7 +44,8 @@ bool SharesRun(const Types& types) {
 // If `failures` is given, omits probes that fail before or after the run; an Error of the run
 // itself is thrown.
 std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
-                                std::vector<std::string>* failures) {
+                                std::vector<std::string>* failures,
+                                const std::vector<Hook*>& more_hooks = {}) {
   std::vector<std::unique_ptr<Probe>> running;
   RunRequest request;
   Types made;
@@ -57,11 +58,12 @@ std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
       made.push_back(type);
     });
   }
+  request.hooks.insert(request.hooks.end(), more_hooks.begin(), more_hooks.end());
   const std::vector<int32_t> ids = IdsToScore(input.prompt.ids, input.prompt.answer_ids);
   request.ids = ids;
   request.prompt_tokens = input.prompt_tokens();
   request.intervention = input.intervention;
-  const bool shared_run = SharesRun(made);
+  const bool shared_run = SharesRun(made) || !more_hooks.empty();
   RunResult result;
   if (shared_run) result = input.decoder.RunOne(request, *input.context);
 
@@ -119,7 +121,8 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const Intervention& intervention, const Types& types,
                                    const OptionSet& options, const JobContext& context,
-                                   std::vector<std::string>& failures) {
+                                   std::vector<std::string>& failures,
+                                   const std::vector<Hook*>& hooks) {
   if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
   LogBytesWithoutToken(prompt, context);
   const Intervention resolved = ResolvePassages(intervention, prompt);
@@ -132,13 +135,13 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   for (const ProbeType* type : types) (optional(type) ? others : usual).push_back(type);
   std::vector<std::string> found;
   try {
-    std::vector<Record> records = RunTogether(input, types, &found);
+    std::vector<Record> records = RunTogether(input, types, &found, hooks);
     failures.insert(failures.end(), found.begin(), found.end());
     return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
   } catch (const DeviceError&) {
     throw;
   } catch (const Error&) {
-    if (others.empty()) throw;
+    if (others.empty() || !hooks.empty()) throw;
   }
   // The run failed, perhaps in a hook: find the probe by leaving out one at a time.
   std::vector<Record> records = RunTogether(input, usual, &failures);

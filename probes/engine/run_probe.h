@@ -30,12 +30,13 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const OptionSet& options, const JobContext& context = {});
 
 // As above, but if a probe fails, its message is added to `failures`, and the records of the others
-// are returned. Throws Error only if the setting or the prompt is invalid or the run itself fails;
-// Cancelled.
+// are returned. `hooks` of the caller run after those of the probes. Throws Error only if the
+// setting or the prompt is invalid or the run itself fails; Cancelled.
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const Intervention& intervention,
                                    const std::vector<const ProbeType*>& types,
                                    const OptionSet& options, const JobContext& context,
-                                   std::vector<std::string>& failures);
+                                   std::vector<std::string>& failures,
+                                   const std::vector<Hook*>& hooks = {});
 
 }  // namespace midscope

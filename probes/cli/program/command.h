@@ -73,6 +73,7 @@ Command RopeCommand();
 Command PositionsCommand();
 Command CompletionCommand();
 Command ManCommand();
+Command ServeCommand();
 
 // Returns all commands, in the order in which help lists them.
 const std::vector<Command>& Commands();

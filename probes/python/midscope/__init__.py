@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Midscope from Python: position bias of language models.
+
+The model runs in an engine process (``midscope serve --stdio``), here or on another machine; this package is a client of it.
+
+    import midscope
+
+    model = midscope.load("embedded")
+    prompt = model.task("list:lines=20", place=10, sample=3)
+    run = model.run(prompt, capture=["blocks.12.hook_resid_post"])
+    run.attention                            # xarray.DataArray ('layer', 'head', 'key')
+    live = model.what_if(prompt)
+    live("channel(100, factor=-1, layers=8-25)").answer_nll
+"""
+
+from midscope._engine import Cancelled, Error
+from midscope._model import HookPoint, Model, Prompt, load
+from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
+from midscope._sweep import Sweep
+
+__version__ = "0.1.0"
+__all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
+           "load", "open"]

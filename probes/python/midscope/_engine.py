@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""The engine process and the protocol spoken with it (probes/engine/PROTOCOL.md)."""
+
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+import shlex
+import shutil
+import struct
+import subprocess
+import threading
+from typing import Any, Callable
+
+import msgpack
+
+PROTOCOL = 1
+FIRST_LINE = b"midscope-engine "
+GREETING_BYTES = 65536  # a login shell or a batch system may print so much before the engine's first line
+STDERR_LINES = 200
+
+
+class Error(Exception):
+    """A request that failed.
+
+    Attributes:
+        thing: what is wrong, such as ``"setting 'pi('"``.
+        reason: why.
+        remedy: what to do about it; may be empty.
+        usage: whether the request cannot be understood (otherwise it failed).
+    """
+
+    def __init__(self, thing: str, reason: str, remedy: str = "", usage: bool = False):
+        super().__init__(f"{thing}: {reason}" + (f". {remedy}" if remedy else ""))
+        self.thing = thing
+        self.reason = reason
+        self.remedy = remedy
+        self.usage = usage
+
+
+class Cancelled(Error):
+    """A request that was cancelled, or superseded by a newer one."""
+
+
+def find_program() -> list[str]:
+    """Returns the command of the program: ``MIDSCOPE_PROGRAM``, beside the package, on ``PATH``, or the script ``./midscope`` of
+    the checkout above the working directory. Raises Error."""
+    given = os.environ.get("MIDSCOPE_PROGRAM")
+    if given:
+        return [given]
+    beside = pathlib.Path(__file__).parent / "bin" / "midscope"
+    if beside.is_file():
+        return [str(beside)]
+    found = shutil.which("midscope")
+    if found:
+        return [found]
+    here = pathlib.Path.cwd()
+    for folder in [here, *here.parents]:
+        if (folder / "midscope").is_file() and (folder / "CMakeLists.txt").is_file():
+            return [str(folder / "midscope")]
+    raise Error("midscope", "the program is not found",
+                "Set MIDSCOPE_PROGRAM, put it beside the package or on PATH, or start Python inside a checkout with ./midscope")
+
+
+def command_line(remote: str | None) -> list[str]:
+    """Returns the command that starts the engine: here (None), on ``user@host[:PROGRAM]`` by ssh, or by a command of several
+    words that passes standard input and output on, such as ``srun -p gpu midscope``."""
+    if remote is None:
+        return [*find_program(), "serve", "--stdio"]
+    words = shlex.split(remote)
+    if len(words) > 1:
+        return [*words, "serve", "--stdio"]
+    host, _, program = remote.partition(":")
+    if host.startswith("-"):
+        raise Error(f"remote '{remote}'", "it is not a host", "Give user@host, or user@host:PROGRAM", usage=True)
+    return ["ssh", "-T", host, program or "midscope", "serve", "--stdio"]
+
+
+class Engine:
+    """One engine process. Requests run one at a time; Ctrl-C cancels the running one and leaves the engine usable."""
+
+    def __init__(self, remote: str | None = None):
+        self._command = command_line(remote)
+        self._lock = threading.RLock()
+        self._last_id = 0
+        self._buffer = bytearray()
+        self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
+        try:
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             stderr=subprocess.PIPE, start_new_session=True, bufsize=0)
+        except OSError as error:
+            raise Error(shlex.join(self._command), error.strerror or str(error), "Check the program's path") from error
+        self._stderr_reader = threading.Thread(target=self._follow_stderr, daemon=True)
+        self._stderr_reader.start()
+        self._skip_greeting()
+        self.hello = self.request("hello")
+        if self.hello["protocol"] != PROTOCOL:
+            raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
+                        "Install the program and the package of one version")
+
+    def request(self, method: str, params: dict[str, Any] | None = None, *,
+                on_progress: Callable[[dict], None] | None = None,
+                on_partial: Callable[[dict], None] | None = None,
+                on_question: Callable[[dict], Any] | None = None) -> Any:
+        """Sends a request and returns its result.
+
+        Raises Error if the engine answers with an error or has ended, KeyboardInterrupt after Ctrl-C, when the request has been
+        cancelled. ``on_question`` answers the questions of hooks; an exception that it raises cancels the request and is raised
+        here.
+        """
+        with self._lock:
+            self._last_id += 1
+            number = self._last_id
+            raised: BaseException | None = None
+            self._send({"id": number, "method": method, "params": params or {}})
+            while True:
+                try:
+                    message = self._receive()
+                except KeyboardInterrupt as interrupt:  # the bytes that have come stay in the buffer
+                    raised = raised or interrupt
+                    self._send({"cancel": number})
+                    continue
+                if message.get("id") not in (number, None):
+                    continue
+                if "result" in message or "error" in message:
+                    if raised:
+                        raise raised
+                    if "error" in message:
+                        raise self._error(message["error"])
+                    return message["result"]
+                if "question" in message:
+                    reply: dict[str, Any] = {"reply": message["question"]}
+                    try:
+                        reply["value"] = on_question(message["about"]) if on_question and not raised else None
+                    except BaseException as error:
+                        raised = error
+                        reply["error"] = str(error) or type(error).__name__
+                    self._send(reply)
+                    continue
+                if raised:
+                    continue
+                try:
+                    if "progress" in message and on_progress:
+                        on_progress(message["progress"])
+                    elif "partial" in message and on_partial:
+                        on_partial(message["partial"])
+                except BaseException as error:
+                    raised = error
+                    self._send({"cancel": number})
+
+    def close(self) -> None:
+        """Ends the process; running work is cancelled."""
+        if self._process.poll() is None:
+            try:
+                self._process.stdin.close()
+                self._process.wait(timeout=10)
+            except (OSError, subprocess.TimeoutExpired):
+                self._process.kill()
+                self._process.wait()
+        self._process.stdout.close()
+        self._process.stderr.close()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def stderr(self) -> str:
+        """The last lines that the process wrote to standard error."""
+        return "\n".join(self._stderr)
+
+    @staticmethod
+    def _error(error: dict) -> Error:
+        kind = Cancelled if error.get("cancelled") else Error
+        return kind(error.get("thing", ""), error.get("reason", ""), error.get("remedy", ""), bool(error.get("usage")))
+
+    def _ended(self) -> Error:
+        status = self._process.poll()
+        if status is None:
+            try:
+                status = self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                status = None
+        self._stderr_reader.join(timeout=1)
+        if status is not None and status < 0:
+            why = f"it was ended by signal {-status}"
+        else:
+            why = f"it ended with status {status}"
+        last = self.stderr()
+        return Error("engine", why + (f"; its last words:\n{last}" if last else ""), "Load the model again")
+
+    def _send(self, message: dict) -> None:
+        frame = msgpack.packb(message, use_bin_type=True)
+        if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", 64 << 20):
+            raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
+        data = memoryview(struct.pack("<I", len(frame)) + frame)
+        try:
+            while data:
+                data = data[self._process.stdin.write(data):]
+        except (OSError, ValueError) as error:
+            raise self._ended() from error
+
+    def _fill(self, size: int) -> None:
+        # Bytes stay in the buffer if Ctrl-C interrupts the wait.
+        while len(self._buffer) < size:
+            data = self._process.stdout.read(max(65536, size - len(self._buffer)))
+            if not data:
+                raise self._ended()
+            self._buffer += data
+
+    def _receive(self) -> dict:
+        self._fill(4)
+        (length,) = struct.unpack("<I", self._buffer[:4])
+        self._fill(4 + length)
+        frame = bytes(memoryview(self._buffer)[4:4 + length])
+        del self._buffer[:4 + length]
+        try:
+            message = msgpack.unpackb(frame, raw=False, strict_map_key=True, max_buffer_size=len(frame) + 1)
+        except Exception as error:
+            raise Error("engine", f"its answer is damaged ({error})", "Load the model again") from error
+        if not isinstance(message, dict):
+            raise Error("engine", "its answer is not a map", "Load the model again")
+        return message
+
+    def _skip_greeting(self) -> None:
+        while True:
+            at = self._buffer.find(FIRST_LINE)
+            if at >= 0 and (at == 0 or self._buffer[at - 1:at] == b"\n"):
+                end = self._buffer.find(b"\n", at)
+                if end >= 0:
+                    del self._buffer[:end + 1]
+                    return
+            if len(self._buffer) > GREETING_BYTES:
+                shown = bytes(self._buffer[:2000]).decode("utf-8", "replace")
+                self._process.kill()
+                raise Error("engine", f"it does not begin as one; it wrote:\n{shown}", "Check the command that starts it")
+            data = self._process.stdout.read(65536)
+            if not data:
+                error = self._ended()
+                shown = bytes(self._buffer).decode("utf-8", "replace").strip()
+                raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""),
+                            f"Try it in a terminal: {shlex.join(self._command)}")
+            self._buffer += data
+
+    def _follow_stderr(self) -> None:
+        try:
+            for line in self._process.stderr:
+                self._stderr.append(line.decode("utf-8", "replace").rstrip("\n"))
+        except ValueError:
+            pass  # closed

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: MIT
+"""A model in an engine process, and its prompts."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import html
+import io
+import os
+import sys
+from typing import Any, Callable, Iterator, Sequence
+
+import numpy as np
+import xarray as xr
+
+from midscope._engine import Engine, Error
+from midscope._results import Generation, Run, WhatIf, read_record, read_records
+from midscope._sweep import Sweep, command_arguments, run_command
+
+
+class HookPoint(str):
+    """The name of a hook point, with what an activation covers.
+
+    Attributes:
+        first_row: absolute number of the activation's first row; long prompts come in several parts.
+        dims: names of the activation's axes.
+    """
+
+    first_row: int = 0
+    dims: tuple[str, ...] = ()
+
+
+class Prompt:
+    """A prompt of a model. Made by Model.prompt and Model.task.
+
+    Attributes:
+        text: what is sent, with the chat template if there is one.
+        tokens: the text of each token.
+        token_ids: ('token',) int64.
+        spans: passages by name as (first token, one past the last token).
+        answer: the answer that is scored; may be empty.
+        place: rank of the gold piece, or None.
+    """
+
+    def __init__(self, model: "Model", params: dict[str, Any], place_index: int = 0):
+        self._params = params
+        self.place_index = place_index
+        records = model._request("preview", params)["records"]
+        record = read_record(model, records[place_index])
+        self.record = record
+        self.text: str = record.attrs["text"]
+        self.answer: str = record.attrs["answer"]
+        self.tokens: list[str] = record["token_text"].values.tolist()
+        self.token_ids: np.ndarray = record["token_ids"].values
+        self.spans = {str(name): (int(begin), int(end)) for name, begin, end in
+                      zip(record["span_name"].values, record["span_token_begin"].values, record["span_token_end"].values)}
+        self.place: int | None = int(record.attrs["place"]) or None
+
+    def __repr__(self) -> str:
+        return f"<midscope.Prompt of {len(self.tokens)} tokens, answer {self.answer!r}>"
+
+    def _repr_html_(self) -> str:
+        gold = self.spans.get("gold", (0, 0))
+        parts = []
+        for i, token in enumerate(self.tokens):
+            text = html.escape(token)
+            parts.append(f"<mark>{text}</mark>" if gold[0] <= i < gold[1] else text)
+        return f"<pre style='white-space: pre-wrap'>{''.join(parts)}<b>{html.escape(self.answer)}</b></pre>"
+
+
+class Model:
+    """A model in an engine process. Made by midscope.load.
+
+    Attributes:
+        config: architecture, layers, heads, key_value_heads, head_dim, hidden, vocabulary, trained_context, dtype, device, ...
+    """
+
+    def __init__(self, engine: Engine, name: str, options: dict[str, Any]):
+        self._engine = engine
+        self._name = name
+        self._options = options
+        self._current: Prompt | None = None
+        self._hooks: list[tuple[dict[str, Any], Callable[..., Any]]] = []
+        self.config: dict[str, Any] = self._request("open", {"model": name, **options})
+
+    # --- prompts
+
+    def prompt(self, text: str, *, gold: str | tuple[int, int] | None = None, answer: str = "", question: str = "",
+               spans: dict[str, str | tuple[int, int]] | None = None, chat: bool | str = False, system: str = "",
+               bos: str = "auto") -> Prompt:
+        """Makes a prompt from text, which is sent unchanged unless ``chat`` is given.
+
+        Args:
+            text: the prompt.
+            gold: the gold passage, a text that occurs once, or its bytes (begin, end).
+            answer: the answer whose likelihood is scored, with its leading space.
+            question: appended as the task jsonl does.
+            spans: other passages by name.
+            chat: True for the model's own chat template, or the name of a template.
+            system: system message of the chat.
+            bos: auto, template, on or off: whether the prompt begins with the begin-of-text token.
+
+        Example:
+            >>> model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
+        """
+        params: dict[str, Any] = {"text": text, "answer": answer, "question": question, "format": _format(chat, system, bos)}
+        if gold is not None:
+            params["gold"] = gold if isinstance(gold, str) else list(gold)
+        if spans:
+            params["spans"] = {name: span if isinstance(span, str) else list(span) for name, span in spans.items()}
+        return Prompt(self, params)
+
+    def task(self, task: str, *, place: int | str | None = None, sample: int = 0, seed: int = 1, chat: bool | str = False,
+             system: str = "", bos: str = "auto") -> Prompt:
+        """Makes the prompt of a task's sample.
+
+        Args:
+            task: such as ``"list:lines=20"`` (``midscope help tasks``).
+            place: rank of the gold piece from 1 on, or a share such as ``"50%"``; None: the first.
+            sample, seed: which sample.
+
+        Example:
+            >>> model.task("list:lines=20", place=10, sample=3)
+        """
+        params = {"task": task, "sample": sample, "seed": seed, "format": _format(chat, system, bos)}
+        if place is not None:
+            params["places"] = str(place)
+        return Prompt(self, params)
+
+    # --- measuring
+
+    def run(self, prompt: Prompt, setting: str = "none", capture: Sequence[str | dict[str, Any]] = (), *,
+            probes: str | None = None, channels: Sequence[int] = (), logits: bool = True, **options: Any) -> Run:
+        """Runs a prompt in full.
+
+        Args:
+            prompt: of this model.
+            setting: what to change, such as ``"ms-poe(min=1.2, max=1.8)"``.
+            capture: hook points (TransformerLens' names) whose activations are returned: names, or
+                ``{"point": NAME, "rows": "all" | "last" | "answer" | [row, ...], "heads": [...]}``.
+            probes: names of probes as in ``midscope probe --probes``, such as ``"default,logit_lens"``.
+            channels: hidden channels to return in record ``hidden_channels``.
+            logits: whether to return the logits after the last prompt token.
+            options: options of probes as in ``midscope probe``, with _ for -.
+
+        Raises:
+            midscope.Error: the setting or a hook point does not fit the model.
+        """
+        self._use(prompt)
+        given = {name.replace("_", "-"): value for name, value in options.items()}
+        if probes:
+            given["probes"] = probes
+        params = {"place": prompt.place_index, "setting": setting, "options": given, "channels": list(channels),
+                  "logits": logits, "capture": [_capture(part) for part in capture],
+                  "hooks": [part for part, _ in self._hooks]}
+        return Run(self, prompt, setting, self._request("run", params, on_question=self._answer_hook))
+
+    def what_if(self, prompt: Prompt) -> WhatIf:
+        """Returns a function that runs settings of the prompt from cached activations.
+
+        Example:
+            >>> live = model.what_if(prompt)
+            >>> live("channel(100, factor=-1, layers=8-25)").answer_nll
+        """
+        return WhatIf(self, prompt)
+
+    def generate(self, prompt: Prompt, setting: str = "none", *, new_tokens: int = 32) -> Generation:
+        """Continues a prompt with the likeliest tokens, at most ``new_tokens``."""
+        self._use(prompt)
+        result = self._request("generate", {"place": prompt.place_index, "setting": setting, "new_tokens": new_tokens})
+        return Generation(read_record(self, result["records"][0]))
+
+    def scan(self, task: str = "list:lines=20", *, over: str = "heads", term: str = "", places: str | Sequence[int] = "",
+             samples: int = 5, seed: int = 1, **restrict: Any) -> xr.Dataset:
+        """Applies a term to every head, layer, channel or passage, one at a time, and returns the effects on the answer.
+
+        Args:
+            task, samples, seed, places: on what, as for sweep.
+            over: heads, layers, channels, ... (``midscope help scan``).
+            term: with a placeholder, such as ``"ablate({head})"``; "": that of ``over``.
+            restrict: layers, channels, pairs or span, as texts.
+        """
+        self._current = None
+        self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
+        with _Progress() as progress:
+            result = self._request("scan", {"over": over, "term": term, "samples": samples, "range": restrict},
+                                   on_progress=progress)
+        return read_record(self, result["records"][0])
+
+    def channels(self, **options: Any) -> dict[str, xr.Dataset]:
+        """Searches the model for positional channels; options as of ``midscope channels``, with _ for -.
+
+        Returns:
+            channel_search and, with a validation, channel_validation.
+        """
+        given = {name.replace("_", "-"): value for name, value in options.items()}
+        with _Progress() as progress:
+            result = self._request("channels", {"options": given}, on_progress=progress)
+        return read_records(self, result["records"])
+
+    def sweep(self, task: str = "list:lines=20", places: str | Sequence[int | str] = "", settings: Sequence[str] = ("none",),
+              samples: int | None = None, seed: int = 1, file: str | None = None, **options: Any) -> Sweep:
+        """Runs ``midscope sweep`` as a process of its own on the engine's machine and returns its table.
+
+        Args:
+            task: such as ``"list:lines=20"``, or a JSONL file of your own.
+            places: ranks of the gold piece, or shares such as ``["0%", "50%", "100%"]``; "": the task's default.
+            settings: differences are from the first.
+            samples: how many; None: 40, or those of the file.
+            seed: of samples, bootstrap and permutations.
+            file: the HDF5 file to write, on the engine's machine. A sweep that is there is continued.
+            options: other options of the command, with _ for -: ``score="likelihood"``, ``control=True``.
+        """
+        arguments = ["sweep", self._name, "--task", task, "--seed", str(seed), "--json"]
+        if _places(places):
+            arguments += ["--places", _places(places)]
+        for setting in settings:
+            arguments += ["--with", setting]
+        if samples is not None:
+            arguments += ["--samples", str(samples)]
+        if file:
+            arguments += ["--out", os.fspath(file), "--resume"]
+        arguments += command_arguments({**self._command_options(), **options})
+        with _Progress() as progress:
+            return Sweep(run_command(self, arguments, progress), file)
+
+    # --- hooks
+
+    @contextlib.contextmanager
+    def hook(self, point: str, fn: Callable[[np.ndarray, HookPoint], np.ndarray | None], *,
+             rows: str | Sequence[int] | None = None, heads: Sequence[int] | None = None) -> Iterator[None]:
+        """Calls ``fn(activation, point)`` at a hook point in every ``run`` inside the ``with`` block.
+
+        Args:
+            point: TransformerLens' name, such as ``"blocks.12.attn.hook_z"``.
+            fn: gets a writable float32 array, [row, head, ...] or for patterns [head, query, key], and returns None or an array
+                of that shape, which replaces it. Long prompts come in several parts: ``point.first_row`` tells where one begins.
+            rows: "all" (default), "last", "answer" or row numbers.
+            heads: numbers of heads; default all.
+
+        Example:
+            >>> def zero(activation, point):
+            ...     return np.zeros_like(activation)
+            >>> with model.hook("blocks.12.attn.hook_z", zero, rows="last", heads=[3]):
+            ...     run = model.run(prompt)
+        """
+        part = _capture({"point": point, "rows": rows if rows is None or isinstance(rows, str) else list(rows),
+                         "heads": None if heads is None else list(heads)})
+        entry = (part, fn)
+        self._hooks.append(entry)
+        try:
+            yield
+        finally:
+            self._hooks.remove(entry)
+
+    def _answer_hook(self, question: dict[str, Any]) -> dict[str, Any] | None:
+        message = question["array"]
+        point = HookPoint(question["point"])
+        point.first_row = question["first_row"]
+        point.dims = tuple(message["dims"])
+        activation = np.frombuffer(message["data"], dtype="<f4").reshape(message["shape"]).copy()
+        fn = self._hooks[question["hook"]][1]
+        changed = fn(activation, point)
+        if changed is None:
+            return None
+        changed = np.ascontiguousarray(changed, dtype="<f4")
+        if changed.shape != activation.shape:
+            raise ValueError(f"the hook at {point} returned shape {changed.shape} for {activation.shape}")
+        return {"dtype": "float32", "shape": list(changed.shape), "data": changed.tobytes()}
+
+    # --- settings from arrays
+
+    def ratios(self, ratios: np.ndarray | Sequence[Sequence[float]]) -> str:
+        """Returns the setting that divides the positions of each head by its ratio.
+
+        Args:
+            ratios: ('layer', 'head'), from 0.01 to 1000; 1 leaves a head as it is.
+
+        Example:
+            >>> model.run(prompt, model.ratios(np.full((30, 9), 1.5))).answer_nll   # equals "pi(1.5)"
+        """
+        table = np.asarray(ratios, dtype=np.float64)
+        expected = (self.config["layers"], self.config["heads"])
+        if table.shape != expected:
+            raise Error("ratios", f"their shape is {table.shape}, the model has {expected}", "Give [layer, head]", usage=True)
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["layer", "head", "ratio"])
+        for layer, row in enumerate(table):
+            writer.writerows([layer, head, repr(float(ratio))] for head, ratio in enumerate(row))
+        return f"ratios({self.put(text.getvalue().encode(), '.csv')})"
+
+    def put(self, data: bytes, suffix: str = "") -> str:
+        """Writes a temporary file of at most 16 MB on the engine's machine and returns its path, for settings and tasks that read
+        files."""
+        return self._request("write_file", {"data": data, "suffix": suffix})["path"]
+
+    # --- process
+
+    def close(self) -> None:
+        """Ends the engine process."""
+        self._engine.close()
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        config = self.config
+        return (f"<midscope.Model {self._name}: {config['architecture']}, {config['layers']} layers, {config['heads']} heads, "
+                f"{config['dtype']} on {config['device']}>")
+
+    def _command_options(self) -> dict[str, Any]:
+        names = {"dtype", "products", "threads", "weights", "device", "beyond_context"}
+        return {name: value for name, value in self._options.items() if name in names and value not in (None, False)}
+
+    def _request(self, method: str, params: dict[str, Any], **callbacks: Any) -> Any:
+        return self._engine.request(method, params, **callbacks)
+
+    def _use(self, prompt: Prompt) -> None:
+        if self._current is prompt:
+            return
+        self._current = None
+        self._request("set_prompt", prompt._params)
+        self._current = prompt
+
+
+class _Progress:
+    """A progress bar by tqdm, if it is installed and standard error is a terminal or a notebook."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._make: Any = None
+        try:
+            from tqdm.auto import tqdm
+            self._make = tqdm
+        except ImportError:
+            pass
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __call__(self, progress: dict[str, Any]) -> None:
+        if not self._make:
+            return
+        if self._bar is None or self._bar.desc != progress["stage"]:
+            if self._bar is not None:
+                self._bar.close()
+            self._bar = self._make(total=progress["total"] or None, desc=progress["stage"], unit=" " + progress["unit"],
+                                   leave=False, disable=None if "ipykernel" not in sys.modules else False)
+            self._bar.desc = progress["stage"]
+        self._bar.n = progress["done"]
+        self._bar.refresh()
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _format(chat: bool | str, system: str, bos: str) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if chat:
+        made["chat_template"] = "model" if chat is True else chat
+    if system:
+        made["system"] = system
+    if bos != "auto":
+        made["bos"] = bos
+    return made
+
+
+def _capture(part: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"point": part}
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def _places(places: str | Sequence[int | str]) -> str:
+    return places if isinstance(places, str) else ",".join(str(place) for place in places)
+
+
+def load(model: str = "embedded", remote: str | None = None, *, dtype: str = "auto", products: str = "float",
+         threads: int = 0, weights: str = "auto", device: str = "cpu", sliding_window: bool = True,
+         beyond_context: bool = False) -> Model:
+    """Starts an engine process and opens a model in it.
+
+    Args:
+        model: ``"embedded"``, a .gguf file, a Hugging Face folder or ORG/NAME, on the engine's machine.
+        remote: None for this machine; ``"user@host"`` or ``"user@host:PROGRAM"`` for an engine over ssh; or a command of several
+            words that passes standard input and output on, such as ``"srun -p gpu midscope"``.
+        dtype: auto, float32, bfloat16 or float16.
+        products: float, int16, int8 or auto.
+        threads: 0: all.
+        weights: auto, stored or expanded.
+        device: cpu, cuda:0, ...
+        beyond_context: allows prompts that are longer than the model's context.
+
+    Raises:
+        midscope.Error: the program is not found, the engine does not start, or the model cannot be opened.
+    """
+    engine = Engine(remote)
+    try:
+        return Model(engine, os.fspath(model), {"dtype": dtype, "products": products, "threads": threads, "weights": weights,
+                                                "device": device, "sliding_window": sliding_window,
+                                                "beyond_context": beyond_context})
+    except BaseException:
+        engine.close()
+        raise

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps, which run as a process of their own on the engine's machine."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import TYPE_CHECKING, Any, Callable
+
+from midscope._engine import Cancelled, Error
+
+if TYPE_CHECKING:
+    from midscope._model import Model
+
+INTERRUPTED = 130
+
+
+def command_arguments(options: dict[str, Any]) -> list[str]:
+    """Returns options of a command line: ``{"score": "both", "control": True}`` becomes ``--score both --control``."""
+    arguments = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            arguments.append(flag)
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                arguments += [flag, str(one)]
+        else:
+            arguments += [flag, str(value)]
+    return arguments
+
+
+def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dict], None]) -> dict[str, Any]:
+    """Runs a command of the program with --json and returns what it printed. Raises Error if it fails."""
+    answer = model._request("command", {"arguments": arguments}, on_progress=on_progress)
+    if answer["status"] == 0:
+        return json.loads(answer["out"])
+    last = [line for line in answer["err"].splitlines() if line.startswith("midscope: ")]
+    text = last[-1][len("midscope: "):] if last else f"it ended with status {answer['status']}"
+    if answer["status"] == INTERRUPTED:
+        raise Cancelled("midscope " + arguments[0], text)
+    thing, _, rest = text.partition(": ")
+    reason, _, remedy = rest.partition(". ")
+    raise Error(thing if rest else "midscope " + arguments[0], reason or text, remedy, usage=answer["status"] == 2)
+
+
+class Sweep:
+    """The outcome by place of the gold passage, for each setting.
+
+    Attributes:
+        rows: a dict per setting and place, as in ``midscope sweep --json``.
+        json: everything that the command printed.
+        file: the HDF5 file on the engine's machine, or None.
+    """
+
+    def __init__(self, printed: dict[str, Any], file: str | None):
+        self.json = printed
+        self.rows: list[dict[str, Any]] = printed["rows"]
+        self.file = file
+
+    def to_pandas(self) -> Any:
+        """Returns the rows as a pandas.DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Draws the measure by place, a line per setting, with 95 % intervals where the sweep has them.
+
+        Args:
+            measure: a column such as ``"answer_nll"`` or ``"accuracy"``; default: the first that the rows have.
+            ax: matplotlib axes; None: new ones.
+
+        Returns:
+            The axes.
+        """
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.subplots()[1]
+        measure = measure or next(name for name in ("generation_score", "answer_nll", "accuracy") if name in self.rows[0])
+        for setting in dict.fromkeys(row["setting"] for row in self.rows):
+            rows = [row for row in self.rows if row["setting"] == setting]
+            means = [row[measure] for row in rows]
+            low, high = f"{measure}_low", f"{measure}_high"
+            bars = None
+            if all(row.get(low) is not None and row.get(high) is not None for row in rows):
+                bars = [[mean - row[low] for mean, row in zip(means, rows)], [row[high] - mean for mean, row in zip(means, rows)]]
+            ax.errorbar([str(row.get("place_text", row["place"])) for row in rows], means, yerr=bars, marker="o", capsize=3,
+                        label=setting)
+        ax.set_xlabel("place of the gold passage")
+        ax.set_ylabel(re.sub("_", " ", measure))
+        ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        settings = list(dict.fromkeys(row["setting"] for row in self.rows))
+        samples = self.rows[0]["samples"] if self.rows else 0
+        return f"<midscope.Sweep of {samples} samples, {len(settings)} settings{', ' + self.file if self.file else ''}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            return self.to_pandas().to_html(index=False)
+        except ImportError:
+            return f"<code>{html.escape(repr(self))}</code>"

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Hooks of a client: activations that it receives as arrays, and callbacks that may change them.
+// Axes are those of TransformerLens without the batch axis, in order: `position` (or `query` and
+// `key` of patterns), `head`, `channel` (or `dimension` inside a head, `expert`).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/record.h"
+#include "core/decoder/hooks.h"
+#include "core/model/model_config.h"
+#include "probes/serve/message.h"
+
+namespace midscope {
+
+// The part of a hook point that a client requests.
+struct CapturePart {
+  HookPoint point;
+  std::string name;  // as the client wrote it
+  enum class Rows { kAll, kLast, kAnswer, kList } rows = Rows::kAll;
+  std::vector<int64_t> row_list;  // for kList; ascending
+  std::vector<int64_t> heads;     // empty: all
+
+  // Returns the requested rows of a sequence, ascending. kLast is the last prompt row, kAnswer the
+  // last prompt row and all rows after it.
+  std::vector<int64_t> RowsOf(const SequenceInfo& sequence) const;
+};
+
+// Reads {point, rows, heads} or the name of a point. rows: "all", "last", "answer", a row number or
+// a list of them. Throws Error (usage) for an unknown point, a layer or head that the model does
+// not have, or a negative row.
+CapturePart ReadCapturePart(const Message& message, const ModelConfig& config);
+
+// The elements of an activation that a client receives: an array [row, head, ...] or, for patterns,
+// [head, query, key].
+struct ActivationShape {
+  std::vector<std::string> axes;
+  std::vector<int64_t> sizes;
+};
+
+// Stores the activations of points.
+class CaptureHook : public Hook {
+ public:
+  CaptureHook(std::vector<CapturePart> parts, const ModelConfig& config)
+      : parts_(std::move(parts)), config_(config) {}
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
+  // Returns a record per part, in order: one float32 array with the part's name. Throws Error
+  // (usage) if the model never computes a point.
+  std::vector<Record> Records() &&;
+
+ private:
+  struct Stored {
+    SequenceInfo sequence;
+    std::vector<int64_t> rows;  // requested
+    ActivationShape shape;      // empty until the first activation
+    std::vector<float> values;
+  };
+  // Copies the elements of one row and head of the view, [inner].
+  static void CopyRow(const HookView& view, int64_t row, int64_t head, float* to);
+
+  std::vector<CapturePart> parts_;
+  const ModelConfig& config_;
+  std::map<size_t, Stored> stored_;  // by part
+};
+
+// Passes activations to a client, which may return changed ones.
+class CallbackHook : public Hook {
+ public:
+  // Receives {point, first_row, array} and returns null, or {array}: float32 of the same shape.
+  using Ask = std::function<Message(const Message&)>;
+  CallbackHook(CapturePart part, Ask ask) : part_(std::move(part)), ask_(std::move(ask)) {}
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
+
+ private:
+  CapturePart part_;
+  Ask ask_;
+  std::vector<int64_t> rows_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What an engine process keeps between requests.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "data/store/record_reader.h"
+#include "probes/engine/engine.h"
+#include "probes/serve/wire_arrays.h"
+
+namespace midscope {
+
+class EngineSession {
+ public:
+  explicit EngineSession(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+  Engine& engine() { return *engine_; }
+  bool has_model = false;
+  bool has_prompt = false;
+  // Of the open model; valid if has_model.
+  ModelSummary model;
+
+  // Arrays and open results files, which methods on several threads use: lock `mutex` first.
+  std::mutex mutex;
+  HeldArrays held;
+  std::map<int64_t, std::unique_ptr<RunReader>> files;
+  int64_t last_file = 0;
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/file_access.h"
+#include "data/formats/json_lines.h"
+#include "data/store/record_reader.h"
+#include "probes/serve/command_process.h"
+#include "probes/serve/method.h"
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kMostFileBytes = int64_t{16} << 20;
+
+Message ListFolder(EngineSession& /*session*/, const Call& call) {
+  const std::string path = call.params.FindText("path").value_or(".");
+  if (!IsFolder(path)) throw UsageError(path, "it is not a folder");
+  Message entries = Message::array();
+  std::error_code failed;
+  for (fs::directory_iterator it(path, failed), end; !failed && it != end; it.increment(failed)) {
+    std::error_code ignored;
+    const bool folder = it->is_directory(ignored);
+    entries.push_back({{"name", it->path().filename().string()},
+                       {"folder", folder},
+                       {"bytes", folder ? 0 : static_cast<int64_t>(it->file_size(ignored))}});
+  }
+  if (failed) throw Failure(path, "it cannot be read: " + failed.message());
+  std::sort(entries.begin(), entries.end(),
+            [](const Message& a, const Message& b) { return a["name"] < b["name"]; });
+  return {{"path", fs::absolute(path).lexically_normal().string()}, {"entries", entries}};
+}
+
+RunReader& ReaderOf(EngineSession& session, const Call& call) {
+  const auto found = session.files.find(Integer(call.params, "file", 0, INT64_MAX >> 1, 0));
+  if (found == session.files.end()) {
+    throw UsageError("file", "it is not open", "Send open_file first");
+  }
+  return *found->second;
+}
+
+Message OpenFile(EngineSession& session, const Call& call) {
+  auto reader = std::make_unique<RunReader>(call.params.Text("path"));
+  const std::lock_guard lock(session.mutex);
+  Message records = Message::array();
+  for (const std::string& name : reader->record_names()) {
+    const Record frame = reader->Describe(name);
+    Message arrays = Message::array();
+    for (const Array& array : frame.arrays) arrays.push_back(array.name);
+    records.push_back({{"name", name}, {"arrays", arrays}});
+  }
+  const int64_t file = ++session.last_file;
+  Message result = {{"file", file},
+                    {"records", std::move(records)},
+                    {"plan", reader->plan_json()},
+                    {"provenance", ProvenanceMessage(reader->provenance())}};
+  session.files.emplace(file, std::move(reader));
+  return result;
+}
+
+Message ReadRecord(EngineSession& session, const Call& call) {
+  const std::lock_guard lock(session.mutex);
+  RunReader& reader = ReaderOf(session, call);
+  const std::string name = call.params.Text("record");
+  if (!reader.Has(name)) throw UsageError("record '" + name + "'", "the file does not have it");
+  return {{"records", WireWriter(session.held).Write(std::vector<Record>{reader.Read(name)})}};
+}
+
+Message CloseFile(EngineSession& session, const Call& call) {
+  const std::lock_guard lock(session.mutex);
+  session.files.erase(Integer(call.params, "file", 0, INT64_MAX >> 1, 0));
+  return Message::object();
+}
+
+Message ReadArray(EngineSession& session, const Call& call) {
+  const std::lock_guard lock(session.mutex);
+  const auto number = [&](const char* key) {
+    return Integer(call.params, key, 0, INT64_MAX >> 1, 0);
+  };
+  return {{"data", session.held.Read(number("handle"), number("begin"), number("count"))}};
+}
+
+Message Release(EngineSession& session, const Call& call) {
+  const std::lock_guard lock(session.mutex);
+  session.held.Release(Integer(call.params, "handle", 0, INT64_MAX >> 1, 0));
+  return Message::object();
+}
+
+Message WriteFile(EngineSession& /*session*/, const Call& call) {
+  const Message& data = call.params.Need("data");
+  if (!data.is_binary() || std::ssize(data.get_binary()) > kMostFileBytes) {
+    throw UsageError("data",
+                     fmt::format("it must be a binary of at most {} bytes", kMostFileBytes));
+  }
+  const std::string suffix = call.params.FindText("suffix").value_or("");
+  if (suffix.find('/') != std::string::npos) throw UsageError("suffix", "it must not contain /");
+  // The folder is the process's own, and readable by its user alone.
+  std::string folder = (fs::temp_directory_path() / "midscope-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) throw Failure(folder, "it cannot be created");
+  const std::string path = folder + "/file" + suffix;
+  std::ofstream file(path, std::ios::binary);
+  const auto& bytes = data.get_binary();
+  file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  file.close();
+  if (!file) throw Failure(path, "it cannot be written");
+  return {{"path", path}};
+}
+
+Message RunCommand(EngineSession& /*session*/, const Call& call) {
+  return RunCommandProcess(TextList(call.params, "arguments"), call.job);
+}
+
+}  // namespace
+
+std::vector<Method> FileMethods() {
+  const MethodParameter file = {"file", "integer", "number that open_file returned", true};
+  const MethodParameter handle = {"handle", "integer", "number in an array without data", true};
+  return {{"command",
+           "Runs a command of the program as a process of its own; a sweep goes on if "
+           "the client leaves.",
+           {{"arguments", "list of texts", "such as [\"sweep\", \"embedded\", ...]", true}},
+           "status, out and err (texts of standard output and error)",
+           "",
+           true,
+           RunCommand},
+          {"list_folder",
+           "Lists a folder of the engine's machine.",
+           {{"path", "text", "default: the working folder"}},
+           "path, entries: a list of {name, folder, bytes}",
+           "",
+           true,
+           ListFolder},
+          {"open_file",
+           "Opens a results file.",
+           {{"path", "text", "an HDF5 file", true}},
+           "file (a number), records: a list of {name, arrays}, plan (JSON), provenance",
+           "",
+           true,
+           OpenFile},
+          {"read_record",
+           "Reads a record of an open file.",
+           {file, {"record", "text", "its name", true}},
+           "records",
+           "",
+           true,
+           ReadRecord},
+          {"close_file", "Closes a results file.", {file}, "an empty map", "", true, CloseFile},
+          {"read_array",
+           "Returns bytes of an array that came without data.",
+           {handle,
+            {"begin", "integer", "first byte", true},
+            {"count", "integer", "number of bytes", true}},
+           "data: a binary",
+           "",
+           true,
+           ReadArray},
+          {"release",
+           "Frees an array that came without data.",
+           {handle},
+           "an empty map",
+           "",
+           true,
+           Release},
+          {"write_file",
+           "Writes a temporary file on the engine's machine, at most 16 MB, for "
+           "settings and tasks that read files.",
+           {{"data", "binary", "its bytes", true},
+            {"suffix", "text", "end of its name, such as .csv; default none"}},
+           "path",
+           "",
+           true,
+           WriteFile}};
+}
+
+}  // namespace midscope

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "probes/serve/frames.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "kernels/check.h"
+
+namespace midscope {
+namespace {
+
+constexpr size_t kLengthBytes = 4;
+constexpr size_t kMostQueuedBytes = size_t{256} << 20;
+constexpr int kPollMilliseconds = 100;
+// While the writer is closing, the number of polls without progress after which it gives up.
+constexpr int kPatience = 20;
+
+}  // namespace
+
+bool FrameReader::Read(char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t count = ::read(descriptor_, data, size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {  // shared with a FrameWriter
+      pollfd wait{descriptor_, POLLIN, 0};
+      ::poll(&wait, 1, -1);
+      continue;
+    }
+    if (count <= 0) return false;
+    data += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+std::optional<std::string> FrameReader::Next() {
+  std::array<char, kLengthBytes> bytes{};
+  if (!Read(bytes.data(), bytes.size())) return std::nullopt;
+  uint32_t length = 0;
+  for (size_t i = kLengthBytes; i-- > 0;) {
+    length = (length << 8U) | static_cast<uint8_t>(bytes[i]);
+  }
+  if (length > kLargestFrame) {
+    std::array<char, size_t{1} << 16> skipped{};
+    for (size_t left = length; left > 0;) {
+      const size_t part = std::min(left, skipped.size());
+      if (!Read(skipped.data(), part)) return std::nullopt;
+      left -= part;
+    }
+    throw Failure("frame", fmt::format("it has {} bytes, more than {}", length, kLargestFrame),
+                  "Send larger arrays in slices");
+  }
+  std::string frame(length, '\0');
+  if (!Read(frame.data(), frame.size())) return std::nullopt;
+  return frame;
+}
+
+FrameWriter::FrameWriter(int descriptor) : descriptor_(descriptor) {
+  // Writing never blocks for longer than a poll, so that a closing writer can give up.
+  ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+  thread_ = std::thread([this] { Loop(); });
+}
+
+FrameWriter::~FrameWriter() {
+  Close();
+  thread_.join();
+}
+
+void FrameWriter::SendLine(const std::string& line) { Queue(line + "\n"); }
+
+bool FrameWriter::Send(const std::string& frame) {
+  MIDSCOPE_CHECK(frame.size() <= kLargestFrame, "a frame is too long");
+  std::string bytes;
+  bytes.reserve(kLengthBytes + frame.size());
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    bytes.push_back(static_cast<char>((frame.size() >> (8 * i)) & 0xFFU));
+  }
+  bytes += frame;
+  return Queue(std::move(bytes));
+}
+
+bool FrameWriter::Queue(std::string bytes) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return broken_ || closing_ || queued_bytes_ < kMostQueuedBytes; });
+  if (broken_ || closing_) return false;
+  queued_bytes_ += bytes.size();
+  queue_.push_back(std::move(bytes));
+  changed_.notify_all();
+  return true;
+}
+
+bool FrameWriter::is_broken() const {
+  const std::lock_guard lock(mutex_);
+  return broken_;
+}
+
+void FrameWriter::Close() {
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+}
+
+void FrameWriter::Loop() {
+  while (true) {
+    std::string bytes;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return closing_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      bytes = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    const bool written = Write(bytes);
+    const std::lock_guard lock(mutex_);
+    queued_bytes_ -= bytes.size();
+    broken_ = broken_ || !written;
+    if (broken_) queue_.clear();
+    changed_.notify_all();
+    if (broken_) return;
+  }
+}
+
+bool FrameWriter::Write(const std::string& bytes) {
+  size_t done = 0;
+  for (int waits = 0; done < bytes.size();) {
+    const ssize_t count = ::write(descriptor_.get(), bytes.data() + done, bytes.size() - done);
+    if (count > 0) {
+      done += static_cast<size_t>(count);
+      waits = 0;
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) return false;
+    pollfd wait{descriptor_.get(), POLLOUT, 0};
+    ::poll(&wait, 1, kPollMilliseconds);
+    const std::lock_guard lock(mutex_);
+    if (closing_ && ++waits > kPatience) return false;
+  }
+  return true;
+}
+
+}  // namespace midscope

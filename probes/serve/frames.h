@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Frames on file descriptors: a length of four bytes, least significant first, and as many bytes.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/base/file_access.h"
+
+namespace midscope {
+
+// Maximum length of a frame, in bytes.
+inline constexpr uint32_t kLargestFrame = uint32_t{64} << 20;
+
+// Reads frames. Used by one thread.
+class FrameReader {
+ public:
+  // The descriptor is not closed.
+  explicit FrameReader(int descriptor) : descriptor_(descriptor) {}
+
+  // Returns the next frame; nullopt at the end of the input, also in the middle of a frame. Throws
+  // Error (failure) for a frame over kLargestFrame, before memory is taken for it; its bytes are
+  // skipped, so that the next call returns the frame after it.
+  std::optional<std::string> Next();
+
+ private:
+  bool Read(char* data, size_t size);
+
+  int descriptor_;
+};
+
+// Writes frames on a separate thread, so that a client that stops reading does not stop the work
+// that the caller does.
+class FrameWriter {
+ public:
+  // Takes ownership of the descriptor.
+  explicit FrameWriter(int descriptor);
+  // Writes what is queued, as long as the client reads it, and closes the descriptor.
+  ~FrameWriter();
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+
+  // Queues bytes without a length in front, for the first line.
+  void SendLine(const std::string& line);
+  // Queues a frame. Thread-safe. Waits while more than 256 MB are queued; returns false if the
+  // client does not read any more or the writer is closing. Throws std::logic_error if the frame
+  // exceeds kLargestFrame.
+  bool Send(const std::string& frame);
+  // Whether writing has failed, because the client has closed its end.
+  bool is_broken() const;
+  // Makes waiting calls of Send return false.
+  void Close();
+
+ private:
+  bool Queue(std::string bytes);
+  void Loop();
+  // Writes the bytes; returns false if the client has closed its end or, while the writer is
+  // closing, does not read for kPatience.
+  bool Write(const std::string& bytes);
+
+  FileDescriptor descriptor_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> queue_;  // guarded by mutex_
+  size_t queued_bytes_ = 0;        // guarded by mutex_
+  bool closing_ = false;           // guarded by mutex_
+  bool broken_ = false;            // guarded by mutex_
+  std::thread thread_;             // last member, because it uses all others
+};
+
+}  // namespace midscope

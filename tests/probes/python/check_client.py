@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The Python client against the program: every method once, numbers equal those of the command line, a hook that zeroes a head
+equals `ablate`, a killed engine is an error that names it, Ctrl-C leaves the model usable.
+
+    check_client.py MIDSCOPE SOURCE_FOLDER
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+PROGRAM, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.argv = sys.argv[:1]
+sys.path.insert(0, str(SOURCES / "probes" / "python"))
+os.environ["MIDSCOPE_PROGRAM"] = PROGRAM
+
+import numpy as np  # noqa: E402
+
+import midscope  # noqa: E402
+
+TASK = "list:lines=8"
+
+
+def command(*arguments):
+    out = subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout
+    return json.loads(out)
+
+
+class Client(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = midscope.load("embedded", dtype="float32")
+        cls.prompt = cls.model.task(TASK, place=3, sample=2)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.model.close()
+
+    def test_a_run_has_the_numbers_of_the_command(self):
+        setting = "ms-poe(min=1.2, max=1.8)"
+        run = self.model.run(self.prompt, setting, capture=["blocks.12.hook_resid_post"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "run.h5")
+            printed = command("probe", "embedded", "--dtype", "float32", "--task", TASK, "--place", "3", "--sample", "2", "--with",
+                              setting, "--out", file, "--json")
+            top = printed["top"][0]
+            tree = midscope.open(file)
+            stored = tree["last_query_attention"]["last_query_attention"].values
+        self.assertEqual(run.attention.dims, ("layer", "head", "key"))
+        np.testing.assert_array_equal(run.attention.values, stored)
+        self.assertEqual(int(run.logits.argmax()), top["id"])
+        self.assertAlmostEqual(float(run.logits.max()), top["logit"], places=4)
+        residual = run["blocks.12.hook_resid_post"]
+        self.assertEqual(residual.dims, ("position", "channel"))
+        self.assertEqual(residual.shape, (len(self.prompt.tokens), 576))
+        self.assertIn("gold", self.prompt.spans)
+        self.assertGreater(run.answer_nll, 0)
+
+    def test_captures_take_rows_and_heads(self):
+        points = [{"point": "blocks.3.attn.hook_z", "rows": "last", "heads": [2]},
+                  {"point": "blocks.3.attn.hook_pattern", "rows": [0, 5]}, "blocks.3.attn.hook_k", "hook_embed"]
+        run = self.model.run(self.prompt, capture=points)
+        tokens = len(self.prompt.tokens)
+        self.assertEqual(run["blocks.3.attn.hook_z"].shape, (1, 1, 64))
+        self.assertEqual(run["blocks.3.attn.hook_z"].position.values.tolist(), [tokens - 1])
+        pattern = run["blocks.3.attn.hook_pattern"]
+        self.assertEqual(pattern.dims, ("head", "query", "key"))
+        np.testing.assert_allclose(pattern.sum("key").values, 1, atol=1e-5)
+        self.assertEqual(float(pattern.sel(query=0)[:, 1:].max()), 0)
+        # Grouped heads: keys have three heads, queries nine.
+        self.assertEqual(run["blocks.3.attn.hook_k"].sizes["head"], self.model.config["key_value_heads"])
+        with self.assertRaisesRegex(midscope.Error, "30 layers"):
+            self.model.run(self.prompt, capture=["blocks.30.hook_resid_post"])
+        with self.assertRaisesRegex(midscope.Error, "unknown"):
+            self.model.run(self.prompt, capture=["blocks.3.hook_residpost"])
+
+    def test_a_hook_that_zeroes_a_head_equals_ablate(self):
+        shapes = []
+
+        def zero(activation, point):
+            shapes.append((point, activation.shape))
+            return np.zeros_like(activation)
+
+        with self.model.hook("blocks.12.attn.hook_z", zero, rows="last", heads=[3]):
+            hooked = self.model.run(self.prompt)
+        ablated = self.model.run(self.prompt, "ablate(L12H3, rows=last)")
+        plain = self.model.run(self.prompt)
+        np.testing.assert_allclose(hooked.logits.values, ablated.logits.values, atol=1e-5)
+        self.assertGreater(float(abs(hooked.logits - plain.logits).max()), 1e-3)
+        self.assertEqual(shapes, [("blocks.12.attn.hook_z", (1, 1, 64))])
+
+    def test_an_exception_in_a_hook_is_raised_and_the_model_stays_usable(self):
+        def fail(activation, point):
+            raise ZeroDivisionError("mine")
+
+        with self.model.hook("blocks.0.hook_resid_pre", fail):
+            with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+                self.model.run(self.prompt)
+        self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
+
+    def test_what_ifs_equal_full_runs(self):
+        live = self.model.what_if(self.prompt)
+        for setting in ["none", "channel(100, factor=-1, layers=8-25)", "pi(1.5)"]:
+            self.assertAlmostEqual(live(setting).answer_nll, self.model.run(self.prompt, setting).answer_nll, places=4)
+        self.assertLess(live("channel(100, factor=0, layers=8-25)").cost["share"], 0.5)
+
+    def test_own_text_and_ratios_from_an_array(self):
+        prompt = self.model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
+        config = self.model.config
+        ratios = self.model.ratios(np.full((config["layers"], config["heads"]), 1.5))
+        self.assertAlmostEqual(self.model.run(prompt, ratios).answer_nll, self.model.run(prompt, "pi(1.5)").answer_nll, places=4)
+        self.assertEqual("".join(self.model.prompt("The capital").tokens), "The capital")
+        with self.assertRaises(midscope.Error) as caught:
+            self.model.run(prompt, "pii(2)")
+        self.assertTrue(caught.exception.usage)
+        self.assertIn("pi", caught.exception.remedy)
+
+    def test_a_sweep_is_that_of_the_command_and_resumes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "run.h5")
+            arguments = dict(places=[1, 8], settings=["none", "pi(1.5)"], score="likelihood", file=file)
+            self.model.sweep(TASK, samples=2, **arguments)
+            sweep = self.model.sweep(TASK, samples=3, **arguments)
+            rows = command("sweep", "embedded", "--dtype", "float32", "--task", TASK, "--places", "1,8", "--with", "none", "--with",
+                           "pi(1.5)", "--samples", "3", "--score", "likelihood", "--json")["rows"]
+            self.assertEqual(sweep.rows, rows)
+            frame = sweep.to_pandas()
+            self.assertEqual(frame["place"].tolist(), [1, 8, 1, 8])
+            self.assertEqual(midscope.open(file)["sweep"].answer_nll.shape, (3, 2, 2))
+        with self.assertRaises(midscope.Error) as caught:
+            self.model.sweep("list:lnes=8")
+        self.assertTrue(caught.exception.usage)
+
+    def test_scan_and_generate(self):
+        scan = self.model.scan(TASK, over="layers", samples=1, places=[2])
+        self.assertIn("layer", scan.sizes)
+        text = self.model.generate(self.model.prompt("The capital of France is"), new_tokens=3)
+        self.assertIn("Paris", str(text))
+
+    def test_ctrl_c_cancels_the_call_alone(self):
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.model.scan("list:lines=20", over="heads", samples=40)
+        self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
+
+    def test_two_engines_and_a_killed_one(self):
+        with midscope.load("embedded", dtype="float32") as other:
+            prompt = other.task(TASK, place=3, sample=2)
+            self.assertEqual(other.run(prompt).answer_nll, self.model.run(self.prompt).answer_nll)
+            os.kill(other._engine.pid, signal.SIGKILL)
+            with self.assertRaisesRegex(midscope.Error, "signal 9"):
+                other.run(prompt)
+        self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
+
+    def test_greetings_are_skipped_and_other_programs_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wrapper = pathlib.Path(folder) / "wrapper"
+            wrapper.write_text(f'#!/bin/sh\necho "Welcome to node 7"\nexec "{PROGRAM}" "$@"\n')
+            wrapper.chmod(0o755)
+            with midscope.load("embedded", remote=f"nice {wrapper}") as model:
+                self.assertEqual(model.config["layers"], 30)
+            with self.assertRaisesRegex(midscope.Error, "(?s)No such host"):
+                midscope.load("embedded", remote="sh -c 'echo No such host; exit 3'")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
