@@ -21,7 +21,7 @@ class EngineSession {
   Engine& engine() { return *engine_; }
   bool has_model = false;
   bool has_prompt = false;
-  // Of the open model; valid if has_model.
+  // Describes the open model; valid if has_model.
   ModelSummary model;
 
   // Arrays and open results files, which methods on several threads use: lock `mutex` first.

@@ -21,7 +21,7 @@ FOLDERS = {
              "terms", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "plugin", "measure/scan", "sweep",
-               "measure/channels", "engine", "cli"],
+               "measure/channels", "engine", "serve", "cli"],
     "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -33,7 +33,7 @@ LIBRARIES = {  # first part of the header's name -> rooms or folders that may in
     "curl": {"core/hub"}, "openssl": {"core/base"},
     "CLI": {"probes/cli"}, "toml++": {"probes/cli"},
     "Eigen": {"probes/measure/statistics"},
-    "mpi": {"probes/sweep"},
+    "mpi": {"probes/sweep"}, "msgpack": {"probes/serve"},
     "sentencepiece_processor": {"core/tokenizer"}, "pcre2": {"core/tokenizer"},
 }
 

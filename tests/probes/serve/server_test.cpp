@@ -175,7 +175,7 @@ TEST(Server, OpensRunsAndCancels) {
   EXPECT_EQ(answer["id"], 8);
   EXPECT_EQ(answer["error"]["cancelled"], true) << answer.dump();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-  // Of what-ifs that wait, only the newest runs.
+  // Only the newest of the waiting what-ifs runs.
   for (int id = 10; id < 14; ++id) {
     served.Send({{"id", id},
                  {"method", "what_if"},
