@@ -93,11 +93,16 @@ class Engine:
             raise Error(shlex.join(self._command), error.strerror or str(error), "Check the program's path") from error
         self._stderr_reader = threading.Thread(target=self._follow_stderr, daemon=True)
         self._stderr_reader.start()
-        self._skip_greeting()
-        self.hello = self.request("hello")
-        if self.hello["protocol"] != PROTOCOL:
-            raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
-                        "Install the program and the package of one version")
+        try:
+            self._skip_greeting()
+            self.hello = self.request("hello")
+            if self.hello["protocol"] != PROTOCOL:
+                raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
+                            "Install the program and the package of one version")
+        except BaseException:
+            self._process.kill()
+            self.close()
+            raise
 
     def request(self, method: str, params: dict[str, Any] | None = None, *,
                 on_progress: Callable[[dict], None] | None = None,
@@ -151,13 +156,13 @@ class Engine:
 
     def close(self) -> None:
         """Ends the process; running work is cancelled."""
-        if self._process.poll() is None:
-            try:
-                self._process.stdin.close()
-                self._process.wait(timeout=10)
-            except (OSError, subprocess.TimeoutExpired):
-                self._process.kill()
-                self._process.wait()
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stderr_reader.join(timeout=1)
         self._process.stdout.close()
         self._process.stderr.close()
 
@@ -219,7 +224,7 @@ class Engine:
         frame = bytes(memoryview(self._buffer)[4:4 + length])
         del self._buffer[:4 + length]
         try:
-            message = msgpack.unpackb(frame, raw=False, strict_map_key=True, max_buffer_size=len(frame) + 1)
+            message = msgpack.unpackb(frame, raw=False, strict_map_key=True)
         except Exception as error:
             raise Error("engine", f"its answer is damaged ({error})", "Load the model again") from error
         if not isinstance(message, dict):

@@ -200,7 +200,9 @@ class Generation:
 def open(file: str) -> Any:  # noqa: A001 - the name of the public function
     """Opens a results file (HDF5) of this machine as a lazy xarray.DataTree: ``midscope.open("run.h5")["sweep"].answer_nll``.
 
-    Its nodes are the records of the file; settings on an axis are named by their text.
+    Its nodes are the records of the file, under their names; data/SCHEMA.md describes them.
     """
     tree = xr.open_datatree(file, engine="h5netcdf", phony_dims="access", group="/entry")
-    return tree
+    # The file's group of a record that has an array of its own name ends in _record.
+    nodes = {"/" + name.removesuffix("_record"): node for name, node in tree.children.items()}
+    return xr.DataTree.from_dict({"/": tree.dataset, **nodes})

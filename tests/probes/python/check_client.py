@@ -54,7 +54,7 @@ class Client(unittest.TestCase):
             stored = tree["last_query_attention"]["last_query_attention"].values
         self.assertEqual(run.attention.dims, ("layer", "head", "key"))
         np.testing.assert_array_equal(run.attention.values, stored)
-        self.assertEqual(int(run.logits.argmax()), top["id"])
+        self.assertEqual(int(np.argmax(run.logits.values)), top["id"])
         self.assertAlmostEqual(float(run.logits.max()), top["logit"], places=4)
         residual = run["blocks.12.hook_resid_post"]
         self.assertEqual(residual.dims, ("position", "channel"))
