@@ -457,11 +457,11 @@ OwnLines ReadOwnLines(const std::string& path, GoldFrom from) {
   const int64_t first_number = FirstNumber(path, raws, from);
   OwnLines own;
   AddNotes(path, raws, first_number, ignored, own.notes);
+  const size_t first_length = raws.front().line.pieces.size();
   for (RawLine& raw : raws) {
     MoveGoldFirst(first_number, raw);
-    own.different_lengths =
-        own.different_lengths ||
-        (raw.line.golds > 0 && raw.line.pieces.size() != raws.front().line.pieces.size());
+    const bool differs = raw.line.golds > 0 && raw.line.pieces.size() != first_length;
+    own.different_lengths = own.different_lengths || differs;
     own.lines.push_back(std::move(raw.line));
   }
   return own;

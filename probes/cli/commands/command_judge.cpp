@@ -126,6 +126,8 @@ Command JudgeCommand() {
                 FlagParameter("overwrite", "replace the file where it exists"), JsonOption()})) {
     command.options.push_back(option);
   }
+  command.options =
+      WithBrief(std::move(command.options), {"file", "model", "dtype", "device", "out", "json"});
   command.examples =
       "  midscope sweep MODEL --task needle:tokens=2000 --score generation --out needle.h5\n"
       "  midscope judge needle.h5 JUDGE --out judged.h5";

@@ -88,7 +88,7 @@ TEST_F(SweepPlanFile, ErrorsNameTheFileAndTheLineOrTheName) {
   EXPECT_THAT(ErrorMessage([&] { Read("plan.json", "{\n\"model\": ]}"); }), HasSubstr("line 2"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "model = 'a'\nsampels = 3\n"); }),
               ::testing::AllOf(HasSubstr("sampels"), HasSubstr("samples")));
-  EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "model = 'a'\nsamples = 0\n"); }),
+  EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "model = 'a'\nsamples = -1\n"); }),
               HasSubstr("out of range"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "model = 'a'\nsamples = 'many'\n"); }),
               HasSubstr("samples"));

@@ -51,6 +51,7 @@ TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
       for (int i = 0; i < repeats; ++i) text += "The capital of France is Paris. ";
       lines << json{{"context", {text, "Rome."}},
                     {"gold", 1},
+                    {"gold_from", 1},
                     {"question", "What?"},
                     {"answers", {"Paris"}}}
             << "\n";

@@ -196,7 +196,7 @@ TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
   const std::string questions = folder.File("rag.jsonl");
   std::ofstream(questions)
       << R"({"context": ["The mill is Tom's.", "The inn is Ann's.", "The farm is Sue's."], )"
-      << R"("gold": 2, "question": "Who owns the inn?", "answers": ["Ann"]})"
+      << R"("gold": 2, "gold_from": 1, "question": "Who owns the inn?", "answers": ["Ann"]})"
       << "\n";
   const std::string file = folder.File("cut.h5");
   const Arguments sweep = {"sweep",           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
