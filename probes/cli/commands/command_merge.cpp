@@ -60,8 +60,8 @@ void RunMerge(const CommandInput& input) {
   }
   input.out << fmt::format("{}: {} of {}, {} joined; {} failed{}\n", out,
                            CountText(std::ssize(merge.samples()), "sample"),
-                           CountText(std::ssize(files), "file"),
-                           JoinedMemberName(merge.joined()), merge.failures().size(),
+                           CountText(std::ssize(files), "file"), JoinedMemberName(merge.joined()),
+                           merge.failures().size(),
                            options.Flag("virtual") ? "; what is large stays in them" : "")
             << FileNote(out);
 }
