@@ -2,6 +2,7 @@
 #include "data/tasks/own_lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,10 +45,10 @@ const std::vector<FieldNames>& OwnFields() {
 }
 
 // Names of the mark of a gold document.
-const std::vector<std::string> kGoldMarks = {"isgold", "is_gold", "gold"};
+constexpr const char* kGoldMarks[] = {"isgold", "is_gold", "gold"};
 
 // Fields of logs that are not mistyped names of ours, though they resemble them.
-const std::vector<std::string> kOrdinaryFields = {"score", "scores", "source", "sources"};
+constexpr const char* kOrdinaryFields[] = {"score", "scores", "source", "sources"};
 
 std::vector<std::string> KnownNames() {
   std::vector<std::string> names;
@@ -61,7 +62,7 @@ std::vector<std::string> KnownNames() {
 // Whether a field is probably a mistyped known one: the nearest known word is at most two edits
 // away, judged by its length and its first letter.
 bool IsNearMiss(const std::string& field, const std::vector<std::string>& known) {
-  if (std::count(kOrdinaryFields.begin(), kOrdinaryFields.end(), field) > 0) return false;
+  if (std::count(std::begin(kOrdinaryFields), std::end(kOrdinaryFields), field) > 0) return false;
   const std::string nearest = NearestWord(field, known);
   return !nearest.empty() && nearest.front() == field.front() &&
          std::max(nearest.size(), field.size()) - std::min(nearest.size(), field.size()) <= 2;
@@ -219,7 +220,7 @@ class LineReader {
   }
 
   static bool IsMarked(const nlohmann::json& document) {
-    return std::any_of(kGoldMarks.begin(), kGoldMarks.end(), [&](const std::string& key) {
+    return std::any_of(std::begin(kGoldMarks), std::end(kGoldMarks), [&](const char* key) {
       const auto mark = document.find(key);
       if (mark == document.end()) return false;
       return mark->is_boolean() ? mark->get<bool>() : mark->is_number_integer() && *mark == 1;

@@ -79,6 +79,7 @@ void Start(const std::vector<std::string>& arguments, const OutputFiles& files, 
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--progress", "json"});
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;

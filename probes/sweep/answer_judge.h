@@ -27,7 +27,7 @@ struct JudgedAnswer {
   std::string question;
   std::string reference;
   std::string answer;
-  auto operator<=>(const JudgedAnswer&) const = default;
+  auto operator<=>(const JudgedAnswer&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
 // Returns the text that the judge is given.

@@ -12,6 +12,7 @@
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/attention/attention_panel.h"
+#include "gui/panels/attention/attention_places.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/session/session.h"
 #include "gui/widgets/selection.h"

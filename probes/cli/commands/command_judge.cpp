@@ -14,6 +14,7 @@
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
+#include "probes/cli/text/record_text.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/sweep/answer_judge.h"

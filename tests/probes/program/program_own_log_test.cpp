@@ -119,7 +119,7 @@ TEST_F(ProgramOwnLog, LinesThatTurnRanksIntoSharesAreNotAdded) {
 
 TEST_F(ProgramOwnLog, SamplesOfSeveralSeedsAreJoined) {
   const auto sweep = [&](const std::string& task, const std::string& seed) {
-    const std::string file = File("seed" + seed + ".h5");
+    std::string file = File("seed" + seed + ".h5");
     RunWell({"sweep", "embedded", "--task", task, "--score", "likelihood", "--places", "1,4",
              "--samples", "2", "--seed", seed, "--out", file, "--overwrite"});
     return file;

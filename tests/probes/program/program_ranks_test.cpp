@@ -85,6 +85,7 @@ class Ranks : public ::testing::Test {
           !std::freopen((out + ".err").c_str(), "w", stderr)) {
         _exit(9);
       }
+      ::setenv("COLUMNS", "400", 1);  // as RunMidscope, whose tables are compared
       execv(pointers.front(), pointers.data());
       _exit(9);
     }
