@@ -30,7 +30,8 @@ using testing::RunMidscope;
 using Numbers = std::vector<double>;
 
 // Writes a sweep's file that contains `summaries`.
-void WriteSummaries(const std::string& path, const json& plan, std::vector<Record> summaries) {
+void WriteSummaries(const std::string& path, const json& plan,
+                    const std::vector<Record>& summaries) {
   SweepStore store = SweepStore::Create(path, plan.dump(), ExampleProvenance());
   store.Append(0, ExampleSample(0));
   store.Finish(summaries);

@@ -28,6 +28,8 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
+constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
+
 Arguments Sweep(const std::string& samples, const std::string& file) {
   return {"sweep",
           "embedded",
@@ -164,16 +166,8 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
 
 // The test of whether places matter under a setting does not depend on the other settings.
 TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
-  const Arguments sweep = {"sweep",
-                           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
-                           "--task",
-                           "kv:pairs=3",
-                           "--samples",
-                           "6",
-                           "--score",
-                           "likelihood",
-                           "--beyond-context",
-                           "--with",
+  const Arguments sweep = {"sweep", kTinyLlama, "--task",     "kv:pairs=3",       "--samples",
+                           "6",     "--score",  "likelihood", "--beyond-context", "--with",
                            "none"};
   const auto words = [](const std::string& out) {
     std::istringstream line(out.substr(out.find("\nnone ", out.find("over places")) + 1));
@@ -199,10 +193,9 @@ TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
       << R"("gold": 2, "gold_from": 1, "question": "Who owns the inn?", "answers": ["Ann"]})"
       << "\n";
   const std::string file = folder.File("cut.h5");
-  const Arguments sweep = {"sweep",           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
-                           "--task",          "jsonl:tokens=24,file=" + questions,
-                           "--score",         "likelihood",
-                           "--beyond-context"};
+  const Arguments sweep = {
+      "sweep",   kTinyLlama,   "--task",          "jsonl:tokens=24,file=" + questions,
+      "--score", "likelihood", "--beyond-context"};
   const ProgramRun run = RunWell(With(sweep, {"--out", file}));
   EXPECT_THAT(run.out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
   EXPECT_THAT(RunWell({"show", file}).out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
@@ -214,8 +207,8 @@ TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
       std::get<std::vector<int64_t>>(RunReader(file).ReadArray("sweep", "gold_token_begin").data);
   EXPECT_EQ(begins.at(1), -1);
   EXPECT_GE(begins.at(0), 0);
-  EXPECT_THAT(RunWell({"probe", MIDSCOPE_TESTS "/core/golden/tiny_models/llama", "--task",
-                       "jsonl:tokens=24,file=" + questions, "--place", "2", "--beyond-context"})
+  EXPECT_THAT(RunWell({"probe", kTinyLlama, "--task", "jsonl:tokens=24,file=" + questions,
+                       "--place", "2", "--beyond-context"})
                   .err,
               HasSubstr("its gold piece is gone"));
 }

@@ -12,10 +12,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<int64_t> kPlaces = {1, 5, 10, 15, 20};
+std::vector<int64_t> AllPlaces() { return {1, 5, 10, 15, 20}; }
 
 std::vector<size_t> Chosen(const std::string& text, const std::vector<std::string>& texts = {}) {
-  return ParseChosenPlaces(text, kPlaces, texts);
+  return ParseChosenPlaces(text, AllPlaces(), texts);
 }
 
 std::string Refusal(const std::string& text) {
@@ -34,8 +34,9 @@ TEST(ChosenPlaces, AreRanksRangesOrPrintedShares) {
   EXPECT_THAT(Chosen("5-15"), ElementsAre(1, 2, 3));
   const std::vector<std::string> shares = {"0 %", "21 %", "47 %", "74 %", "100 %"};
   EXPECT_THAT(Chosen("47%,100 %", shares), ElementsAre(2, 4));
-  EXPECT_EQ(ChosenPlacesText({2, 4}, kPlaces, {}), "places 10, 20 of 1, 5, 10, 15, 20");
-  EXPECT_EQ(ChosenPlacesText({1}, kPlaces, shares), "place 21 % of 0 %, 21 %, 47 %, 74 %, 100 %");
+  EXPECT_EQ(ChosenPlacesText({2, 4}, AllPlaces(), {}), "places 10, 20 of 1, 5, 10, 15, 20");
+  EXPECT_EQ(ChosenPlacesText({1}, AllPlaces(), shares),
+            "place 21 % of 0 %, 21 %, 47 %, 74 %, 100 %");
 }
 
 TEST(ChosenPlaces, OtherPlacesAreRefusedWithTheKnownOnes) {
