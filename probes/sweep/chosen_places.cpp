@@ -131,6 +131,7 @@ void KeepPlaces(const std::vector<size_t>& chosen, SweepPlan& plan, SweepResult&
     keep(outcome.last_piece_place);
     keep(outcome.prompt_cut);
     keep(outcome.gold_token_begin);
+    keep(outcome.gold_rank);
     keep(outcome.right_share);
   }
   result.tests.clear();

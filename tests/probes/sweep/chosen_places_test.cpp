@@ -58,6 +58,7 @@ TEST(ChosenPlaces, ResultsKeepTheirNumbersAtTheChosenPlaces) {
   outcome.answer_nll = {1, 2, 3, 4, 5, 6};
   outcome.correct = {1, 0, 1, 0, 1, 0};
   outcome.answer_tokens = {7, 8, 9};
+  outcome.gold_rank = {1, 2, 3};
   for (int i = 0; i < 18; ++i) outcome.rouge.push_back(i);
   outcome.setting_seconds = {0.5, 0.25};
   result.outcomes = {outcome};
@@ -69,6 +70,7 @@ TEST(ChosenPlaces, ResultsKeepTheirNumbersAtTheChosenPlaces) {
   EXPECT_THAT(kept.answer_nll, ElementsAre(1, 3, 4, 6));
   EXPECT_THAT(kept.correct, ElementsAre(1, 1, 0, 0));
   EXPECT_THAT(kept.answer_tokens, ElementsAre(7, 9));
+  EXPECT_THAT(kept.gold_rank, ElementsAre(1, 3));
   EXPECT_THAT(kept.rouge, ElementsAre(0, 1, 2, 6, 7, 8, 9, 10, 11, 15, 16, 17));
   EXPECT_THAT(kept.setting_seconds, ElementsAre(0.5, 0.25));
   EXPECT_TRUE(result.tests.empty());
