@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "probes/measure/statistics/outcome_measures.h"
+#include "probes/sweep/place_arrays.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope {
@@ -43,14 +44,7 @@ void KeepColumns(const std::vector<size_t>& chosen, size_t places, size_t width,
   if (values.size() % (places * width) != 0) {
     throw std::logic_error("an outcome does not have the places of the plan");
   }
-  std::vector<T> kept;
-  for (size_t row = 0; row < values.size(); row += places * width) {
-    for (const size_t place : chosen) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row + place * width);
-      kept.insert(kept.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
-    }
-  }
-  values = std::move(kept);
+  values = TakeAlongAxis(values, places, width, chosen);
 }
 
 }  // namespace

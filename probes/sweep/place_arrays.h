@@ -2,6 +2,7 @@
 // Arrays of a sample's record that describe its prompts, independent of settings.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "core/base/job.h"
@@ -31,5 +32,20 @@ PatchPrompts SourcePromptsOf(const SampleRequest& request);
 // answer.
 std::vector<double> SourceNll(const SampleRequest& request, PatchSources& sources,
                               const JobContext& context);
+
+// Returns row-major values with the elements of one axis, `width` values each, taken by `indices`
+// from `size` elements. The number of values must be a multiple of size * width.
+template <typename T>
+std::vector<T> TakeAlongAxis(const std::vector<T>& values, size_t size, size_t width,
+                             const std::vector<size_t>& indices) {
+  std::vector<T> taken;
+  for (size_t outer = 0; outer < values.size(); outer += size * width) {
+    for (const size_t index : indices) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(outer + index * width);
+      taken.insert(taken.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
+  }
+  return taken;
+}
 
 }  // namespace midscope

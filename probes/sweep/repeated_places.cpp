@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "probes/base/records.h"
+#include "probes/sweep/place_arrays.h"
 
 namespace midscope {
 namespace {
@@ -18,21 +19,6 @@ std::vector<size_t> RunIndices(const std::vector<size_t>& first) {
   size_t run = 0;
   for (size_t i = 0; i < first.size(); ++i) indices[i] = first[i] == i ? run++ : indices[first[i]];
   return indices;
-}
-
-// Returns row-major values with the elements of one axis, `width` values each, taken by `indices`
-// from `size` elements.
-template <typename T>
-std::vector<T> TakeAlongAxis(const std::vector<T>& values, size_t size, size_t width,
-                             const std::vector<size_t>& indices) {
-  std::vector<T> taken;
-  for (size_t outer = 0; outer < values.size(); outer += size * width) {
-    for (const size_t index : indices) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(outer + index * width);
-      taken.insert(taken.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
-    }
-  }
-  return taken;
 }
 
 }  // namespace
