@@ -51,7 +51,8 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
     : QObject(parent),
       context_(std::move(context)),
       parent_(parent),
-      recent_menu_(std::make_unique<QMenu>(tr("Re&cent"))) {
+      recent_menu_(std::make_unique<QMenu>(tr("Re&cent"))),
+      opener_(context_.session->files_of_engine()) {
   Register();
   FillRecent();
   connect(context_.session, &Session::Changed, this, [this](Changes changes) {

@@ -6,14 +6,13 @@
 #include <QTimer>
 #include <clocale>
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/mapped_file_guard.h"
 #include "core/base/record_names.h"
-#include "core/compute/process_start.h"
 #include "core/terms/intervention_text.h"
 #include "gui/action_script.h"
 #include "gui/actions/action_registry.h"
@@ -23,14 +22,13 @@
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/record_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/plugin/plugin_loader.h"
+#include "probes/client/engine_link.h"
 
 namespace {
 
@@ -105,10 +103,9 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
 }
 
 int RunWindow(QApplication& app, const GuiCommand& command) {
-  std::vector<std::string> plugins;
-  for (const QString& file : command.plugins) plugins.push_back(file.toStdString());
-  midscope::MainWindow window(midscope::MakeLocalEngine(midscope::ProbesWithPlugins(plugins)));
-  if (!command.plugins.isEmpty()) window.ShowPanel(window.panel<midscope::RecordPanel>());
+  midscope::MainWindow window(std::make_shared<midscope::EngineLink>(
+      command.remote.isEmpty() ? midscope::LocalEngine()
+                               : midscope::RemoteEngine(command.remote.toStdString())));
   if (command.task == GuiTask::kWindow) {
     window.Remember(midscope::FileMenu::UsualSettingsFile());
   }
@@ -200,10 +197,8 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::PrepareProcess(argv);
-  midscope::GuardMappedFiles();
   try {
-    // Separates Qt's options first, because --plugin is also an option of Qt.
+    // Separates Qt's options first.
     const midscope::SplitArguments split =
         midscope::SplitQtArguments(midscope::ReadArguments(argc, argv));
     const GuiCommand command = midscope::ReadCommandLine(split.own);

@@ -48,6 +48,7 @@
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
 #include "gui/window_actions.h"
+#include "probes/client/client_engine.h"
 
 namespace midscope {
 namespace {
@@ -61,10 +62,18 @@ constexpr QLatin1String kRecentActionsKey("recent_actions");
 
 }  // namespace
 
-MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainWindow(parent) {
+MainWindow::MainWindow(const std::shared_ptr<EngineLink>& link, QWidget* parent)
+    : MainWindow(MakeClientEngine(link), link, parent) {}
+
+MainWindow::MainWindow(std::shared_ptr<Engine> engine, QWidget* parent)
+    : MainWindow(std::move(engine), std::make_shared<EngineLink>(LocalEngine()), parent) {}
+
+MainWindow::MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<EngineLink>& link,
+                       QWidget* parent)
+    : QMainWindow(parent) {
   setWindowTitle(tr("Midscope"));
   setAcceptDrops(true);
-  session_ = new Session(std::move(engine), this);
+  session_ = new Session(std::move(engine), link, this);
   history_ = new SettingHistory(this);
   selection_ = new Selection(this);
   tried_ = new TriedSettings(session_);

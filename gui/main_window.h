@@ -9,6 +9,7 @@
 
 #include "gui/base/view_types.h"
 #include "gui/session/changes.h"
+#include "probes/client/engine_link.h"
 #include "probes/engine/engine.h"
 
 class QLabel;
@@ -42,7 +43,10 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  explicit MainWindow(std::unique_ptr<Engine> engine, QWidget* parent = nullptr);
+  // The window of an engine process.
+  explicit MainWindow(const std::shared_ptr<EngineLink>& link, QWidget* parent = nullptr);
+  // The window of another engine, for tests. Results files are read by a process of this machine.
+  explicit MainWindow(std::shared_ptr<Engine> engine, QWidget* parent = nullptr);
   ~MainWindow() override;
 
   void OpenModel(const QString& model);
@@ -116,7 +120,10 @@ class MainWindow : public QMainWindow {
   Q_INVOKABLE void FitScreen();
   void MakeDocks();
   void Arrange();
+  MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<EngineLink>& link,
+             QWidget* parent);
   void WireSession();
+  void OfferDevices();
   void WirePanels();
   void WireUndo();
   void Refresh(Changes changes);

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
@@ -48,6 +49,9 @@ void MainWindow::WireSession() {
             errors_->OfferAction(why, tr("Open on the CPU"),
                                  [this, request] { OpenOnCpu(request); });
           });
+  connect(session_, &Session::EngineEnded, this, [this](const QString& why) {
+    errors_->OfferAction(why, tr("Restart"), [this] { session_->Restart(); });
+  });
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
   connect(progress_, &ProgressRow::CancelRequested, session_, &Session::Cancel);
 }
@@ -138,9 +142,28 @@ void MainWindow::ShowModel() {
   const QString label = session_->live().ModelLabel();
   model_->Show(model ? &*model : nullptr, label, QString());
   if (model) settings_->SetModel(model->config);
+  if (model) OfferDevices();
   const QString shown =
       session_->shows_file() ? QFileInfo(session_->shown().path).fileName() : label;
   setWindowTitle(shown.isEmpty() ? tr("Midscope") : tr("%1 — Midscope").arg(shown));
+}
+
+// Lists the devices of the engine's machine, once its process runs.
+void MainWindow::OfferDevices() {
+  const std::shared_ptr<EngineLink> link = session_->files_of_engine().link();
+  if (link->process() == 0) return;
+  // Throws no error: without an answer the list stays as it is.
+  const auto texts = [link](bool facts) {
+    QStringList list;
+    ErrorText([&] {
+      const Message answer = link->Call("devices", {{"facts", facts}});
+      for (const Message& one : answer.at("devices"))
+        list << QString::fromStdString(one.value(facts ? "facts" : "device", ""));
+    });
+    return list;
+  };
+  const QStringList devices = texts(false);
+  if (!devices.isEmpty()) model_->OfferDevices(devices, [texts] { return texts(true); });
 }
 
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {

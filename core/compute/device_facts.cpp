@@ -2,9 +2,9 @@
 #include "core/compute/device_facts.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <fstream>
+
+#include "core/compute/available_devices.h"
 
 #ifdef MIDSCOPE_CUDA
 #include "core/compute/cuda/cuda_device_facts.h"
@@ -52,13 +52,6 @@ DeviceFacts CpuFacts(const DeviceName& device) {
   return facts;
 }
 
-std::string Gigabytes(int64_t bytes) {
-  std::array<char, 32> text{};
-  std::to_chars(text.begin(), text.end(), static_cast<double>(bytes) / 1e9,
-                std::chars_format::fixed, 1);
-  return text.data();
-}
-
 }  // namespace
 
 std::string CpuName() {
@@ -104,18 +97,6 @@ std::vector<DeviceFacts> FactsOf(const Placement& placement) {
     if (!known) all.push_back(FactsOf(share.device));
   }
   return all;
-}
-
-std::string FreeMemoryText(const DeviceFacts& facts) {
-  if (facts.total_bytes == 0) return "";
-  return Gigabytes(facts.free_bytes) + " of " + Gigabytes(facts.total_bytes) + " GB free";
-}
-
-std::string DeviceFactsText(const DeviceFacts& facts) {
-  std::string text = facts.name;
-  if (!facts.compute_capability.empty()) text += ", compute capability " + facts.compute_capability;
-  const std::string memory = FreeMemoryText(facts);
-  return text + (memory.empty() ? "" : ", " + memory);
 }
 
 }  // namespace midscope

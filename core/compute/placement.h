@@ -38,8 +38,8 @@ struct Placement {
   bool Has(DeviceKind kind) const;
 };
 
-// Throws Error (usage) for an unknown device, or a count that is not a number above 0. Use
-// CheckDevices to check whether the machine has the device.
+// Throws Error (usage) for an unknown device, or a count that is not a number above 0. See
+// available_devices.h for the check whether the machine has the device.
 Placement ParsePlacement(std::string_view text);
 
 // Returns "cuda:0" or "cpu:portable".
@@ -51,12 +51,5 @@ std::string PrintPlacement(const Placement& placement);
 // remaining layers evenly; the first ones get one more if there is a remainder. Throws Error
 // (usage) if there are more devices than layers, or if the sum of the counts is not `layers`.
 Placement FillLayers(const Placement& placement, int64_t layers);
-
-// Throws Error (usage) for a device that this build or this machine does not have.
-void CheckDevices(const Placement& placement);
-
-// Returns the devices that CheckDevices accepts on this machine: "cpu", "cpu:portable" and the GPUs
-// found.
-std::vector<DeviceName> AvailableDevices();
 
 }  // namespace midscope

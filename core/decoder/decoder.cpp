@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/compute/aten_executor.h"
+#include "core/compute/available_devices.h"
 #include "core/compute/device_faults.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"

@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/unicode_text.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 
 namespace midscope {
 namespace {

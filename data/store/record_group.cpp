@@ -10,7 +10,7 @@
 
 #include "data/store/frame_check.h"
 #include "data/store/run_store.h"  // for CheckStorable
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 
 namespace midscope {
 namespace {

@@ -73,10 +73,6 @@ std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, co
 
 }  // namespace
 
-bool HasAxis(const Array& array, const std::string& axis) {
-  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
-}
-
 std::optional<int64_t> SampleNumber(const Axis& samples, int64_t row) {
   constexpr double kExactWhole = 9007199254740992;  // 2^53
   if (samples.values.empty()) return row;

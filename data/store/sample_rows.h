@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "core/base/array_kinds.h"
 #include "core/base/record.h"
 
 namespace midscope {
 
 inline constexpr const char* kSampleAxis = "sample";
 inline constexpr const char* kCountSuffix = "_count";  // AXIS_count [sample]
-
-bool HasAxis(const Array& array, const std::string& axis);
 
 // The sample number at index `row` of axis `sample`; nullopt if a damaged file has an invalid one:
 // NaN, a fraction, less than 0 or more than 2^53.

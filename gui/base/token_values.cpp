@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/record_names.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {

@@ -11,7 +11,6 @@
 #include "gui/base/display_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
-#include "probes/plugin/plugin_loader.h"
 
 namespace midscope {
 namespace {
@@ -79,7 +78,11 @@ std::vector<Parameter> WindowOptions() {
                     "setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\""),
       WholeNumberParameter("samples", "how many samples the means are over; 0: no means", 0,
                            kNoMaximum),
-      PluginOption(),
+      TextParameter(
+          "remote",
+          "run the engine on another machine, by ssh: user@host or user@host:PROGRAM; or by "
+          "a command in quotes that passes standard input and output on, such as 'srun -p "
+          "gpu midscope'. Models, data and results files are then of that machine"),
       FileParameter("render",
                     "draw the pictures of a file of results into --out, without a display"),
       FileParameter("out", "folder for the pictures; made if it is not there"),
@@ -249,8 +252,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   }
   command.samples = NumberOf(options, "samples");
   command.prompt_task = TextOf(options, "task");
-  for (const std::string& file : options.TextList("plugin"))
-    command.plugins << QString::fromStdString(file);
+  command.remote = TextOf(options, "remote");
   command.setting_b = TextOf(options, "with");
   command.script = TextOf(options, "do");
   if (options.IsSet("render")) {

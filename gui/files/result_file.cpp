@@ -4,8 +4,8 @@
 #include <QObject>
 
 #include "core/base/error.h"
-#include "data/store/run_store.h"
 #include "gui/base/display_text.h"
+#include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
 
 namespace midscope {
@@ -15,9 +15,8 @@ QString SaveResults(const Session& session, const QString& path) {
   if (screen.records.empty()) {
     throw UsageError("results", "there are none yet", "Open a model and run it first");
   }
-  WriteOptions options;
-  options.overwrite = true;  // the file dialog has confirmed the overwriting
-  WriteRecords(path.toStdString(), screen.records, session.provenance(), options);
+  WriteWholeFile("results", path,
+                 session.files_of_engine().FileOf(screen.records, session.provenance()));
   if (screen.left_out.isEmpty()) return {};
   return QObject::tr(
              "'%1': records of other settings than the requested ones were left out (%2). Save "
@@ -27,12 +26,12 @@ QString SaveResults(const Session& session, const QString& path) {
 
 namespace {
 
-ResultOpener::ReplyPointer Read(const QString& path) {
+ResultOpener::ReplyPointer Read(const ResultFiles& files, const QString& path) {
   auto reply = std::make_shared<ResultOpener::Reply>();
   reply->path = path;
   reply->failure = ErrorText([&] {
-    reply->samples = std::make_shared<const SampleView>(path.toStdString());
-    reply->view = ViewOfFile(reply->samples->Overview(), path);
+    reply->samples = files.View(path.toStdString());
+    reply->view = ViewOfFile(reply->samples->overview(), path);
     // Computes the series here, off the window's thread; the view caches them and the window needs
     // them first.
     for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
@@ -43,8 +42,9 @@ ResultOpener::ReplyPointer Read(const QString& path) {
 
 }  // namespace
 
-ResultOpener::ResultOpener(QObject* parent)
-    : QObject(parent), thread_([this](const QString& path) { Q_EMIT Opened(Read(path)); }) {
+ResultOpener::ResultOpener(const ResultFiles& files, QObject* parent)
+    : QObject(parent),
+      thread_([this, files](const QString& path) { Q_EMIT Opened(Read(files, path)); }) {
   qRegisterMetaType<ReplyPointer>("midscope::ResultOpener::ReplyPointer");
 }
 

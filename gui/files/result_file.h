@@ -7,21 +7,21 @@
 #include <QObject>
 #include <QString>
 
-#include "data/sweep/sample_view.h"
 #include "gui/base/newest_request.h"
 #include "gui/session/session_view.h"
+#include "probes/client/result_files.h"
 
 namespace midscope {
 
 class Session;
 
-// Writes all records of the requested settings to an HDF5 file, each with the setting, prompt and
-// model that made it. Returns a sentence that names the records omitted because they are of a
-// previous setting; "" if there are none. Throws Error if the file cannot be written.
+// Writes all records of the requested settings to an HDF5 file of this machine, each with the
+// setting, prompt and model that made it. Returns a sentence that names the records omitted because
+// they are of a previous setting; "" if there are none. Throws Error if the file cannot be written.
 QString SaveResults(const Session& session, const QString& path);
 
-// Opens results files on its own thread, because checksums of large files take seconds, and means
-// over 100,000 samples tens of milliseconds.
+// Opens results files of the engine's machine on its own thread, because checksums of large files
+// take seconds, and means over 100,000 samples tens of milliseconds.
 
 class ResultOpener : public QObject {
   Q_OBJECT
@@ -30,12 +30,12 @@ class ResultOpener : public QObject {
   struct Reply {
     QString path;
     std::unique_ptr<SessionView> view;  // null if it could not be opened
-    std::shared_ptr<const SampleView> samples;
+    std::shared_ptr<const RemoteSampleView> samples;
     QString failure;  // empty: none
   };
   using ReplyPointer = std::shared_ptr<Reply>;
 
-  explicit ResultOpener(QObject* parent = nullptr);
+  explicit ResultOpener(const ResultFiles& files, QObject* parent = nullptr);
 
   // A newer path supersedes a waiting one; a file whose reading has begun is still delivered.
   void Open(const QString& path) { thread_.Ask(path); }

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "core/compute/device_facts.h"
 #include "gui/widgets/fold_box.h"
@@ -18,8 +19,8 @@
 namespace midscope {
 namespace {
 
-// Runs the checks of the command line, and checks that this machine has the devices.
-void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
+// Makes the checks of the command line; whether there are such devices, the engine checks.
+void CheckOptions(const OptionSet& options) { ReadDecoderOptions(options); }
 
 // Text such as "NVIDIA H100, ... GB free"; if there are several devices, each with its name.
 QString DeviceNotes(const std::vector<DeviceFacts>& devices) {
@@ -114,21 +115,13 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   connect(open, &QPushButton::clicked, this, &ModelPanel::OpenRequested);
   connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenRequested);
   connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
-  OfferDevices();
+  OfferDevices({QStringLiteral("cpu"), QStringLiteral("cpu:portable")}, nullptr);
   RefreshTitle();
   Show(nullptr, QString(), QString());
 }
 
-void ModelPanel::OfferDevices() {
-  QStringList devices;
-  for (const DeviceName& device : AvailableDevices())
-    devices << QString::fromStdString(DeviceText(device));
-  options_->Offer("device", devices, [] {
-    QStringList notes;
-    for (const DeviceFacts& facts : ListDeviceFacts())
-      notes << QString::fromStdString(DeviceFactsText(facts));
-    return notes;
-  });
+void ModelPanel::OfferDevices(const QStringList& devices, TextBox::Notes facts) {
+  options_->Offer("device", devices, std::move(facts));
 }
 
 void ModelPanel::RefreshTitle() {

@@ -3,8 +3,10 @@
 // (probes/model/model_options.h).
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 
+#include "gui/widgets/input_boxes.h"
 #include "probes/engine/engine.h"
 
 class QLabel;
@@ -21,8 +23,12 @@ class ModelPanel : public QWidget {
  public:
   explicit ModelPanel(QWidget* parent = nullptr);
 
-  // Throws Error (usage) if an option cannot be read or the machine lacks the device.
+  // Throws Error (usage) if an option cannot be read.
   OpenRequest request() const;
+  // Lists the devices of the engine's machine as choices. `facts` returns their names and free
+  // memory, in the same order; it is called only when the list is opened, because querying a GPU
+  // uses some of its memory.
+  void OfferDevices(const QStringList& devices, TextBox::Notes facts);
   void SetRequest(const OpenRequest& request);
   QString model() const;
   void SetModel(const QString& model);
@@ -39,9 +45,6 @@ class ModelPanel : public QWidget {
   void ChooseFile();
   void ChooseFolder();
   void RefreshTitle();
-  // Lists the devices of this machine as choices. Their names and free memory are read only when
-  // the list is opened, because querying a GPU uses some of its memory.
-  void OfferDevices();
 
   QLineEdit* model_;
   FoldBox* fold_;

@@ -205,7 +205,10 @@ PositionsQuestion PositionsPanel::Question() const {
   const OptionSet size = size_->Checked();
   const OptionSet rope = rope_->Checked();
   PositionsQuestion question;
-  question.learned = table_;
+  question.learned_of = learned_of_;
+  question.learned = [engine = session()->worker().engine()](const JobContext& job) {
+    return engine->MeasureLearnedPositions(job);
+  };
   question.sampler = sampler_->currentText().toStdString();
   question.options = sampler_options_->Checked();
   question.request.context = size.Integer("tokens") * size.Integer("factor");
@@ -282,24 +285,25 @@ const Record* PositionsPanel::FindRecord(const std::string& name) const {
 void PositionsPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) {
     FollowModel();
-    FollowTable();
+    FollowLearned();
   }
   if (changes & (Change::kModel | Change::kPrompts)) Draw();
 }
 
-// Takes the table of learned positions of another model; its record is computed when the panel is
+// Asks for the learned positions of another model; their record is computed when the panel is
 // visible.
-void PositionsPanel::FollowTable() {
-  const auto table = session()->model() ? session()->model()->learned_positions : nullptr;
-  if (table == table_) return;
-  table_ = table;
+void PositionsPanel::FollowLearned() {
+  const std::optional<ModelSummary>& model = session()->model();
+  const std::string learned_of = model && model->has_learned_positions ? model->path : "";
+  if (learned_of == learned_of_) return;
+  learned_of_ = learned_of;
   std::erase_if(records_, [](const Record& record) { return record.name == kLearnedRecord; });
-  if (table_) Ask();
+  if (!learned_of_.empty()) Ask();
 }
 
 // Offers plots of learned positions only for models that have them.
 void PositionsPanel::OfferPictures() {
-  const bool has_learned = table_ != nullptr || FindRecord(kLearnedRecord) != nullptr;
+  const bool has_learned = !learned_of_.empty() || FindRecord(kLearnedRecord) != nullptr;
   auto* items = qobject_cast<QStandardItemModel*>(picture_->model());
   for (int i = 0; i < picture_->count(); ++i) {
     const bool of_learned = Pictures()[static_cast<size_t>(i)].record == kLearnedRecord;

@@ -54,7 +54,7 @@ class PositionsPanel : public Panel {
   PositionsQuestion Question() const;
   void Ask();
   void OnReplied(const PositionsMaker::ReplyPointer& reply);
-  void FollowTable();
+  void FollowLearned();
   void OfferSchemes();
   void OfferPictures();
   void Draw();
@@ -71,7 +71,7 @@ class PositionsPanel : public Panel {
   bool waits_ = true;  // to draw until the panel is shown
   bool used_ = false;  // was shown or restored, so that sessions store its state
   std::vector<Record> records_;
-  std::shared_ptr<const PositionTable> table_;  // of the model; null: none
+  std::string learned_of_;  // the model with embeddings of positions; "": none
   // Last member: destroyed first, which waits for its thread.
   PositionsMaker maker_;
 };

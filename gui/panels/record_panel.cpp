@@ -18,7 +18,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"

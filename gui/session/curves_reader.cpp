@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "core/base/job.h"
-#include "probes/sweep/curve_points.h"
 
 namespace midscope {
 
-CurvesReader::CurvesReader()
-    : cancel_(std::make_shared<std::atomic<bool>>(false)),
+CurvesReader::CurvesReader(const ResultFiles& files)
+    : files_(files),
+      cancel_(std::make_shared<std::atomic<bool>>(false)),
       thread_([this](const Request& request) { Read(request); }) {
   qRegisterMetaType<ReplyPointer>("midscope::CurvesReader::ReplyPointer");
 }
@@ -32,7 +32,7 @@ void CurvesReader::Read(const Request& request) {
     std::vector<std::string> given;
     given.reserve(static_cast<size_t>(request.paths.size()));
     for (const QString& path : request.paths) given.push_back(path.toStdString());
-    reply->inputs = ReadCurveInputs(given, job);
+    reply->curves = files_.Curves(given, job);
   });
   if (outcome.end == JobEnd::kCancelled) return;
   if (outcome.end == JobEnd::kFailed) reply->failure = QString::fromStdString(outcome.why);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gui/base/newest_request.h"
-#include "probes/sweep/outcome_curves.h"
+#include "probes/client/result_files.h"
 
 namespace midscope {
 
@@ -21,12 +21,12 @@ class CurvesReader : public QObject {
  public:
   struct Reply {
     QStringList paths;  // as requested
-    std::vector<CurveInput> inputs;
+    FileCurves curves;
     QString failure;  // empty: none
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
 
-  CurvesReader();
+  explicit CurvesReader(const ResultFiles& files);
   ~CurvesReader() override;
 
   // Requests the curves of these files and of the sweeps in these folders.
@@ -43,6 +43,7 @@ class CurvesReader : public QObject {
   };
   void Read(const Request& request);
 
+  const ResultFiles files_;
   std::shared_ptr<std::atomic<bool>> cancel_;  // cancel flag of the newest request
   NewestRequest<Request> thread_;
 };

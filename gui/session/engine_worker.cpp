@@ -5,7 +5,7 @@
 
 namespace midscope {
 
-EngineWorker::EngineWorker(std::unique_ptr<Engine> engine) {
+EngineWorker::EngineWorker(std::shared_ptr<Engine> engine) {
   qRegisterMetaType<ReplyPointer>("midscope::EngineWorker::ReplyPointer");
   qRegisterMetaType<RecordPointer>("midscope::EngineWorker::RecordPointer");
   qRegisterMetaType<Progress>("midscope::Progress");

@@ -18,7 +18,7 @@ class EngineWorker : public QObject {
   using ReplyPointer = EngineService::ReplyPointer;
   using RecordPointer = EngineService::RecordPointer;
 
-  explicit EngineWorker(std::unique_ptr<Engine> engine);
+  explicit EngineWorker(std::shared_ptr<Engine> engine);
   // Cancels the running request and waits for it.
   ~EngineWorker() override;
 
@@ -28,6 +28,7 @@ class EngineWorker : public QObject {
   std::vector<Record> Preview(const PromptRequest& request) const {
     return service_->Preview(request);
   }
+  std::shared_ptr<const Engine> engine() const { return service_->engine(); }
   void CancelAll() { service_->CancelAll(); }
   void SetMaxFrameInterval(std::chrono::milliseconds interval) {
     service_->SetMaxFrameInterval(interval);

@@ -37,11 +37,12 @@ void PositionsMaker::Make(const Request& request) {
   });
   if (outcome.end == JobEnd::kCancelled) return;
   if (outcome.end == JobEnd::kFailed) reply->failure = QString::fromStdString(outcome.why);
-  const bool known = question.learned && question.learned == table_;
-  if (known) reply->records.push_back(*of_table_);
+  const bool learned = !question.learned_of.empty();
+  const bool known = learned && question.learned_of == learned_of_;
+  if (known) reply->records.push_back(*learned_);
   const Reply made = *reply;
   Q_EMIT Replied(std::move(reply));
-  if (question.learned && !known && made.failure.isEmpty()) AddLearned(request, made);
+  if (learned && !known && made.failure.isEmpty()) AddLearned(request, made);
 }
 
 void PositionsMaker::AddLearned(const Request& request, const Reply& reply) {
@@ -49,9 +50,9 @@ void PositionsMaker::AddLearned(const Request& request, const Reply& reply) {
   context.cancel = request.cancel.get();
   auto whole = std::make_shared<Reply>(reply);
   const JobOutcome outcome = RunJob(context, [&](const JobContext& job) {
-    of_table_ = LearnedPositions(*request.question.learned, job);
-    table_ = request.question.learned;
-    whole->records.push_back(*of_table_);
+    learned_ = request.question.learned(job);
+    learned_of_ = request.question.learned_of;
+    whole->records.push_back(*learned_);
   });
   if (outcome.end == JobEnd::kCancelled) return;
   if (outcome.end == JobEnd::kFailed) whole->failure = QString::fromStdString(outcome.why);

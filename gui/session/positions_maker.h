@@ -6,16 +6,17 @@
 #include <QObject>
 #include <QString>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/options.h"
 #include "core/base/record.h"
 #include "core/positions/position_sampler.h"
 #include "gui/base/newest_request.h"
-#include "probes/measure/builtin/learned_positions.h"
 #include "probes/measure/builtin/rope_periods.h"
 
 namespace midscope {
@@ -27,7 +28,9 @@ struct PositionsQuestion {
   int64_t samples = 100;  // samples that the coverage counts
   int64_t drawn = 5;      // number of first samples whose ids are recorded
   RopeQuestion rope;
-  std::shared_ptr<const PositionTable> learned;  // null: none
+  std::string learned_of;  // the model with embeddings of positions; "": none
+  // Returns the record of that model's embeddings.
+  std::function<Record(const JobContext&)> learned = {};
 };
 
 class PositionsMaker : public QObject {
@@ -46,8 +49,8 @@ class PositionsMaker : public QObject {
   void Ask(const PositionsQuestion& question);
 
  Q_SIGNALS:
-  // Emitted on the maker's thread; not emitted for a superseded request. A new table of learned
-  // positions takes seconds: the first reply omits its record, the second includes it.
+  // Emitted on the maker's thread; not emitted for a superseded request. Learned positions of
+  // a new model take seconds: the first reply omits its record, the second includes it.
   void Replied(midscope::PositionsMaker::ReplyPointer reply);
 
  private:
@@ -56,13 +59,13 @@ class PositionsMaker : public QObject {
     std::shared_ptr<std::atomic<bool>> cancel;
   };
   void Make(const Request& request);
-  // Emits `reply` with the record of the request's position table added.
+  // Emits `reply` with the record of the model's embeddings of positions added.
   void AddLearned(const Request& request, const Reply& reply);
 
   std::shared_ptr<std::atomic<bool>> cancel_;  // cancel flag of the newest request
-  // The newest table whose record was made. Accessed only on the thread.
-  std::shared_ptr<const PositionTable> table_;
-  std::optional<Record> of_table_;
+  // The newest model whose record was made. Accessed only on the thread.
+  std::string learned_of_;
+  std::optional<Record> learned_;
   NewestRequest<Request> thread_;
 };
 

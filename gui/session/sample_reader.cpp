@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-SampleReader::SampleReader(std::shared_ptr<const SampleView> view)
+SampleReader::SampleReader(std::shared_ptr<const RemoteSampleView> view)
     : view_(std::move(view)),
       thread_([this](const SampleChoice& choice) { Q_EMIT Replied(Read(choice)); }) {
   qRegisterMetaType<ReplyPointer>("midscope::SampleReader::ReplyPointer");

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "data/sweep/sample_view.h"
 #include "gui/base/newest_request.h"
+#include "probes/client/result_files.h"
 
 namespace midscope {
 
@@ -17,7 +17,7 @@ class SampleReader : public QObject {
 
  public:
   struct Reply {
-    std::shared_ptr<const SampleView> view;  // the file that contains the sample
+    std::shared_ptr<const RemoteSampleView> view;  // the file that contains the sample
     SampleChoice choice;
     std::vector<Record> records;
     double milliseconds = 0;
@@ -25,9 +25,9 @@ class SampleReader : public QObject {
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
 
-  explicit SampleReader(std::shared_ptr<const SampleView> view);
+  explicit SampleReader(std::shared_ptr<const RemoteSampleView> view);
 
-  const std::shared_ptr<const SampleView>& view() const { return view_; }
+  const std::shared_ptr<const RemoteSampleView>& view() const { return view_; }
   void Ask(const SampleChoice& choice) { thread_.Ask(choice); }
 
  Q_SIGNALS:
@@ -37,7 +37,7 @@ class SampleReader : public QObject {
  private:
   ReplyPointer Read(const SampleChoice& choice) const;
 
-  const std::shared_ptr<const SampleView> view_;
+  const std::shared_ptr<const RemoteSampleView> view_;
   NewestRequest<SampleChoice> thread_;  // last member: the thread uses the view
 };
 

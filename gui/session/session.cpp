@@ -24,8 +24,11 @@ std::string ProductsOf(const Record& record) {
 
 }  // namespace
 
-Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
-    : QObject(parent), marks_(new SettingMarks(this)), worker_(std::move(engine)) {
+Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> link, QObject* parent)
+    : QObject(parent),
+      marks_(new SettingMarks(this)),
+      files_of_engine_(std::move(link)),
+      worker_(std::move(engine)) {
   connect(marks_, &SettingMarks::Changed, this,
           [this] { Mark(Change::kSettings | Change::kMeans | kRecordChanges); });
   release_timer_.setSingleShot(true);
@@ -69,6 +72,10 @@ void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prom
   opening_ = true;
   show_when_open_ = true;
   valid_from_ = Post(request);
+}
+
+void Session::Restart() {
+  if (opened_) Open(*opened_);
 }
 
 void Session::Mark(Changes changes) {

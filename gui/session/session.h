@@ -48,11 +48,15 @@ class Session : public QObject {
   Q_OBJECT
 
  public:
-  explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
+  // Results files are read and made by `link`'s process.
+  Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> link,
+          QObject* parent = nullptr);
 
   // Opens another model. The records on the screen remain until it is open, and also if opening
   // fails. `prompt_request`: the prompt to run then; if omitted, the previous one.
   void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
+  // Opens the last model anew, with its prompt and settings, after the engine's process has ended.
+  void Restart();
   // If no model is open, the request is stored until one is. If the same prompt was shown with the
   // same settings before, its records are restored without a run, unless that prompt is on the
   // screen now.
@@ -102,10 +106,10 @@ class Session : public QObject {
   // Shows the records of a file instead of the model's, whose requests continue. If the file has
   // samples, the first one is read asynchronously (Change::kSample). Replaces a file that is
   // already open under the same `path`.
-  void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
+  void ShowFile(const RunFile& file, std::shared_ptr<const RemoteSampleView> samples = nullptr,
                 const QString& path = QString());
   // As above, for a view made by ViewOfFile.
-  void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
+  void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const RemoteSampleView> samples);
   // Means of the shown file, one series per setting.
   const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
     return shown_->FileSeries(measure);
@@ -154,7 +158,7 @@ class Session : public QObject {
   // Whether a file is shown, with or without samples.
   bool shows_file() const { return shown_->is_file; }
   // The shown file's samples; nullptr if it has none or the model is shown.
-  const SampleView* sample_view() const;
+  const RemoteSampleView* sample_view() const;
   SampleChoice sample_choice() const;
   // Milliseconds that reading the shown sample took.
   double sample_milliseconds() const;
@@ -243,6 +247,7 @@ class Session : public QObject {
   Q_INVOKABLE void FlushChanges();
 
   EngineWorker& worker() { return worker_; }
+  const ResultFiles& files_of_engine() const { return files_of_engine_; }
   // Sets the time without a change after which means (and missing capture runs) are requested.
   void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
   // Sets the time without a change, during a drag, after which capture runs are requested.
@@ -262,6 +267,8 @@ class Session : public QObject {
   // Emitted after Failed with the same `why`, if the device failed and another device may work.
   // `request`: the request that opened the model, or failed to open it.
   void DeviceFailed(const QString& why, const midscope::OpenRequest& request);
+  // Emitted after Failed with the same `why`, once, if the engine's process has ended by itself.
+  void EngineEnded(const QString& why);
   // A run of that kind is complete, so earlier errors of that kind are obsolete.
   void Succeeded(const QString& what);
   // All requests have been answered. Changed has been emitted for all replies; changes that its
@@ -337,6 +344,7 @@ class Session : public QObject {
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
   void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
+  void OnEngineEnded(const EngineReply& reply);
   // Handles a model or prompt that failed or was cancelled: the engine keeps its previous state,
   // which is on the screen.
   void OnNotTaken();
@@ -357,6 +365,7 @@ class Session : public QObject {
   void OnSample(const SampleReader::ReplyPointer& reply);
 
   SettingMarks* marks_;
+  ResultFiles files_of_engine_;
   SessionView live_;
   std::vector<std::unique_ptr<SessionView>> files_;
   SessionView* shown_ = &live_;
@@ -367,6 +376,7 @@ class Session : public QObject {
   bool prompt_request_is_own_ = false;
   std::optional<size_t> place_of_next_;  // for the awaited prompts; nullopt: default
   KeptViews kept_views_;
+  bool engine_ended_ = false;    // until a model is open again
   bool opening_ = false;         // a model is being opened; live_ is of the previous one
   bool show_when_open_ = false;  // a file is shown until the model is open
   bool stopped_ = false;         // cancelled since the last request

@@ -194,13 +194,13 @@ int Session::shown_document() const {
   return found == files_.end() ? kModelDocument : static_cast<int>(found - files_.begin());
 }
 
-void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples,
+void Session::ShowFile(const RunFile& file, std::shared_ptr<const RemoteSampleView> samples,
                        const QString& path) {
   ShowView(ViewOfFile(file, path), std::move(samples));
 }
 
 void Session::ShowView(std::unique_ptr<SessionView> view,
-                       std::shared_ptr<const SampleView> samples) {
+                       std::shared_ptr<const RemoteSampleView> samples) {
   view->channel = wanted_channel_;
   if (samples && samples->samples().size > 0) {
     view->samples.emplace();
@@ -240,7 +240,7 @@ void Session::CloseDocument(int index) {
   Mark(kViewChanges);
 }
 
-const SampleView* Session::sample_view() const {
+const RemoteSampleView* Session::sample_view() const {
   return shown_->samples ? shown_->samples->reader->view().get() : nullptr;
 }
 

@@ -106,7 +106,17 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   if (pending_.empty()) Q_EMIT Stopped();
 }
 
+void Session::OnEngineEnded(const EngineReply& reply) {
+  if (std::exchange(engine_ended_, true)) return;
+  const QString why = QString::fromStdString(reply.outcome.why);
+  if (const auto* asked = std::get_if<OpenRequest>(&reply.request)) opened_ = *asked;
+  CancelEverything();
+  Q_EMIT Failed(why, BusyText(RequestKind::kOpen));
+  Q_EMIT EngineEnded(why);
+}
+
 void Session::OnFailed(const EngineReply& reply) {
+  if (reply.engine_ended) return OnEngineEnded(reply);
   const QString why = QString::fromStdString(reply.outcome.why);
   Q_EMIT Failed(why, WhatOf(reply.kind, reply.side));
   if (reply.device_fault) {
@@ -133,6 +143,7 @@ bool Session::Awaits(RequestKind kind) const {
 
 void Session::OnOpen(const EngineReply& reply) {
   opening_ = Awaits(RequestKind::kOpen);
+  engine_ended_ = false;
   DropChannels();
   kept_views_.Clear();
   live_.model = reply.model;

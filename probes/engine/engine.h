@@ -36,6 +36,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/job.h"
 #include "core/base/options.h"
 #include "core/base/record.h"
@@ -43,7 +44,6 @@
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/tokenizer/prompt.h"
-#include "probes/measure/builtin/learned_positions.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format.h"
@@ -75,9 +75,8 @@ struct ModelSummary {
   std::vector<DeviceFacts> devices{};  // devices of the placement, once weights are loaded
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // The model's embeddings of positions; null if it has none. LearnedPositions, which measures
-  // them, is not called here, because it takes seconds for wide models.
-  std::shared_ptr<const PositionTable> learned_positions{};
+  // Whether the model has embeddings of positions (Engine::MeasureLearnedPositions).
+  bool has_learned_positions = false;
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.
@@ -222,6 +221,14 @@ struct GenerateRequest {
   bool operator==(const GenerateRequest&) const = default;
 };
 
+// Thrown by calls of an engine in another process that has ended by itself: it was killed or crashed,
+// or the connection broke. Open starts it anew.
+class EngineEnded : public Error {
+ public:
+  explicit EngineEnded(const std::string& reason)
+      : Error(ErrorKind::kFailure, "engine", reason, "Restart it") {}
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -275,6 +282,10 @@ class Engine {
   virtual Record Generate(const GenerateRequest& request,
                           const std::function<void(const Record&)>& partial,
                           const JobContext& context) = 0;
+  // Returns record learned_positions (probes/measure/builtin/learned_positions.h) of the open
+  // model. Takes seconds for wide models. Thread-safe, as Preview. Throws Error (usage) if the
+  // model has no embeddings of positions.
+  virtual Record MeasureLearnedPositions(const JobContext& context) const = 0;
   // Returns the provenance of output of the current model.
   virtual Provenance Describe() const = 0;
 };

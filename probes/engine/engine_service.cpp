@@ -20,7 +20,7 @@ bool HasSide(RequestKind kind) {
 
 }  // namespace
 
-EngineService::EngineService(std::unique_ptr<Engine> engine, Listener listener)
+EngineService::EngineService(std::shared_ptr<Engine> engine, Listener listener)
     : engine_(std::move(engine)), listener_(std::move(listener)), thread_([this] { Loop(); }) {}
 
 EngineService::~EngineService() {
@@ -165,6 +165,9 @@ void EngineService::Run(const Work& work) {
       Do(work, job, *reply);
     } catch (const DeviceError&) {
       reply->device_fault = true;
+      throw;
+    } catch (const EngineEnded&) {
+      reply->engine_ended = true;
       throw;
     }
   });

@@ -51,6 +51,7 @@ struct EngineReply {
   EngineRequest request;
   JobOutcome outcome;
   bool device_fault = false;    // whether it failed with a DeviceError
+  bool engine_ended = false;    // whether it failed with EngineEnded
   ModelSummary model;           // kOpen
   Provenance provenance;        // kOpen
   std::vector<Record> records;  // a single one for kCompare, kScan, kPromptChannels, kGenerate
@@ -77,7 +78,7 @@ class EngineService {
     std::function<void(const std::string& message)> logged;
   };
 
-  EngineService(std::unique_ptr<Engine> engine, Listener listener);
+  EngineService(std::shared_ptr<Engine> engine, Listener listener);
   // Cancels the running request and waits for it; waiting requests get no reply.
   ~EngineService();
   EngineService(const EngineService&) = delete;
@@ -93,6 +94,8 @@ class EngineService {
   std::vector<Record> Preview(const PromptRequest& request) const {
     return engine_->Preview(request);
   }
+  // For functions of the engine that are thread-safe.
+  std::shared_ptr<const Engine> engine() const { return engine_; }
   // Sets the maximum time during which newer what-ifs may cancel the running one; see above.
   // Default: a quarter of the last what-if's duration, within 20 to 400 ms.
   void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }
@@ -128,7 +131,7 @@ class EngineService {
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
 
-  std::unique_ptr<Engine> engine_;
+  const std::shared_ptr<Engine> engine_;
   const Listener listener_;
   std::mutex mutex_;
   std::condition_variable wake_;

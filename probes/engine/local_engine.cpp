@@ -30,6 +30,7 @@
 #include "probes/measure/builtin/model_positions.h"
 #include "probes/measure/builtin/probes.h"
 #include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/channels_run.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
@@ -106,10 +107,13 @@ class LocalEngine : public Engine {
   std::vector<Record> Preview(const PromptRequest& request) const override;
   Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
                   const JobContext& context) override;
+  Record MeasureLearnedPositions(const JobContext& context) const override;
   Provenance Describe() const override;
 
  private:
   const Decoder& RequireModel() const;
+  // Returns null if no model is open. Thread-safe.
+  std::shared_ptr<const Decoder> OpenDecoder() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
   void ReturnFreedMemoryAtTimes();
@@ -170,7 +174,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   summary.devices = FactsOf(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
-  summary.learned_positions = LearnedTableOf(*decoder_);
+  summary.has_learned_positions = decoder_->config().positions == PositionKind::kLearned;
   return summary;
 }
 
@@ -187,12 +191,13 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
   return PromptRecords(loaded_.prompts, decoder.tokenizer());
 }
 
+std::shared_ptr<const Decoder> LocalEngine::OpenDecoder() const {
+  const std::lock_guard lock(open_mutex_);
+  return decoder_;
+}
+
 std::vector<Record> LocalEngine::Preview(const PromptRequest& request) const {
-  std::shared_ptr<const Decoder> decoder;
-  {
-    const std::lock_guard lock(open_mutex_);
-    decoder = decoder_;
-  }
+  const std::shared_ptr<const Decoder> decoder = OpenDecoder();
   if (!decoder) throw UsageError("preview", "a model must be open to show tokens", "Open one");
   return PromptRecords(LoadPrompts(*decoder, request, {}), decoder->tokenizer());
 }
@@ -375,6 +380,13 @@ Record LocalEngine::Generate(const GenerateRequest& request,
                    request.new_tokens, with_origin, context);
   WriteOrigin(origin, record);
   return record;
+}
+
+Record LocalEngine::MeasureLearnedPositions(const JobContext& context) const {
+  const std::shared_ptr<const Decoder> decoder = OpenDecoder();
+  const std::shared_ptr<const PositionTable> table = decoder ? LearnedTableOf(*decoder) : nullptr;
+  if (!table) throw UsageError("model", "it has no embeddings of positions");
+  return LearnedPositions(*table, context);
 }
 
 Provenance LocalEngine::Describe() const {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,8 +9,8 @@
 #include "core/intervention/intervention.h"
 #include "core/terms/intervention_text.h"
 #include "data/formats/json_lines.h"
-#include "probes/prompt/prompt_format.h"
 #include "probes/serve/capture_hooks.h"
+#include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
 
 namespace midscope {
@@ -27,25 +25,6 @@ void NeedPrompt(const EngineSession& session) {
   if (!session.has_prompt) throw UsageError("prompt", "none is set", "Send set_prompt first");
 }
 
-int64_t IntegerOf(const JsonFields& params, const std::string& key, int64_t minimum,
-                  int64_t otherwise) {
-  return Integer(params, key, minimum, INT64_MAX >> 10, otherwise);
-}
-
-std::string TextOf(const JsonFields& params, const std::string& key, const std::string& otherwise) {
-  return params.FindText(key).value_or(otherwise);
-}
-
-std::vector<int64_t> IntegersOf(const JsonFields& params, const std::string& key) {
-  std::vector<int64_t> numbers;
-  if (!params.Find(key)) return numbers;
-  for (const Message& number : params.Array(key)) {
-    if (!number.is_number_integer()) params.Fail("has a '" + key + "' with other than integers");
-    numbers.push_back(number.get<int64_t>());
-  }
-  return numbers;
-}
-
 std::string ObjectOf(const JsonFields& params, const std::string& key) {
   const Message* found = params.Find(key);
   return found ? found->dump() : "{}";
@@ -55,112 +34,13 @@ Intervention SettingOf(const JsonFields& params) {
   return ParseIntervention(TextOf(params, "setting", "none"));
 }
 
-Message ConfigMessage(const ModelSummary& model) {
-  const ModelConfig& config = model.config;
-  Message probes = Message::array();
-  for (const ProbeOffer& probe : model.probes) {
-    probes.push_back({{"name", probe.name},
-                      {"summary", probe.summary},
-                      {"source", probe.source},
-                      {"on_request", probe.on_request}});
-  }
-  return {{"path", model.path},
-          {"architecture", config.architecture},
-          {"layers", config.layers},
-          {"heads", config.heads},
-          {"key_value_heads", config.key_value_heads},
-          {"head_dim", config.head_dim},
-          {"hidden", config.hidden},
-          {"vocabulary", config.vocabulary},
-          {"trained_context", config.trained_context},
-          {"dtype", model.dtype},
-          {"products", model.products},
-          {"weights", model.weights},
-          {"device", model.device},
-          {"probes", std::move(probes)}};
-}
-
 Message Open(EngineSession& session, const Call& call) {
-  const JsonFields& params = call.params;
-  OpenRequest request;
-  request.model = params.Text("model");
-  request.dtype = TextOf(params, "dtype", kAutoDtype);
-  request.products = TextOf(params, "products", request.products);
-  request.threads = static_cast<int>(IntegerOf(params, "threads", 0, 0));
-  request.weights = TextOf(params, "weights", request.weights);
-  request.device = TextOf(params, "device", request.device);
-  request.sliding_window = params.Flag("sliding_window", true);
-  request.beyond_context = params.Flag("beyond_context", false);
-  session.model = session.engine().Open(request, call.job);
+  session.model = session.engine().Open(ReadOpenRequest(call.params), call.job);
   session.has_model = true;
   session.has_prompt = false;
-  Message result = ConfigMessage(session.model);
+  Message result = ModelMessage(session.model);
   result["provenance"] = ProvenanceMessage(session.engine().Describe());
   return result;
-}
-
-// Returns the range of bytes [begin, end).
-std::pair<int64_t, int64_t> BytesOf(const JsonFields& fields, const std::string& key) {
-  const std::vector<int64_t> range = IntegersOf(fields, key);
-  if (range.size() != 2) fields.Fail("has a '" + key + "' that is not [begin, end]");
-  return {range[0], range[1]};
-}
-
-PromptRequest ReadPromptRequest(const JsonFields& params) {
-  PromptRequest request;
-  request.task = TextOf(params, "task", "");
-  request.seed = static_cast<uint64_t>(IntegerOf(params, "seed", 0, 1));
-  request.sample = IntegerOf(params, "sample", 0, 0);
-  request.places = TextOf(params, "places", "");
-  request.text = TextOf(params, "text", "");
-  request.answer = TextOf(params, "answer", "");
-  request.question = TextOf(params, "question", "");
-  if (request.task.empty() == request.text.empty()) {
-    throw UsageError("set_prompt", "it needs either a task or a text");
-  }
-  if (params.Find("gold")) {
-    if (params.Find("gold")->is_string()) {
-      const ByteSpan gold = FindSpanBytes(request.text, {{"gold", 0, 0}, params.Text("gold")});
-      request.gold_begin = gold.begin;
-      request.gold_end = gold.end;
-    } else {
-      std::tie(request.gold_begin, request.gold_end) = BytesOf(params, "gold");
-    }
-  }
-  if (params.Find("spans")) {
-    const JsonFields spans = params.Inside("spans");
-    for (const auto& [name, value] : spans.json().items()) {
-      SpanRequest span{{name, 0, 0}, ""};
-      if (value.is_string()) {
-        span.text = value.get<std::string>();
-      } else {
-        std::tie(span.span.begin, span.span.end) = BytesOf(spans, name);
-      }
-      request.spans.push_back(std::move(span));
-    }
-  }
-  if (params.Find("pieces")) {
-    for (const Message& piece : params.Array("pieces")) {
-      const Message one = {{"piece", piece}};
-      const auto [begin, end] = BytesOf(JsonFields(one, params.thing(), ""), "piece");
-      request.pieces.push_back({"", begin, end});
-    }
-  }
-  if (params.Find("format")) {
-    const Message& format = params.Need("format");
-    for (const auto& [key, value] : format.items()) {
-      const std::vector<std::string>& known = PromptFormatKeys();
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      throw UsageError("format", "it has an unknown member " + Quote(key),
-                       KnownWordsHint(key, known));
-    }
-    try {
-      request.format = ReadPromptFormat(format);
-    } catch (const nlohmann::json::exception&) {
-      throw UsageError("format", "a member has another type");
-    }
-  }
-  return request;
 }
 
 Message SetPrompt(EngineSession& session, const Call& call) {
@@ -172,8 +52,8 @@ Message SetPrompt(EngineSession& session, const Call& call) {
   return {{"records", WireWriter(session.held).Write(records)}};
 }
 
+// Runs beside the others, so that it does not read the session's model.
 Message Preview(EngineSession& session, const Call& call) {
-  NeedModel(session);
   const std::vector<Record> records = session.engine().Preview(ReadPromptRequest(call.params));
   const std::lock_guard lock(session.mutex);
   return {{"records", WireWriter(session.held).Write(records)}};
@@ -220,18 +100,6 @@ Message Run(EngineSession& session, const Call& call) {
           {"seconds", reply.seconds}};
 }
 
-Message CostMessage(const WhatIfCost& cost) {
-  return {{"seconds", cost.seconds},
-          {"seen_before", cost.seen_before},
-          {"last_rows_only", cost.last_rows_only},
-          {"first_layer", cost.first_layer},
-          {"first_row", cost.first_row},
-          {"share", cost.share},
-          {"kept_bytes", cost.kept_bytes},
-          {"kept_limit", cost.kept_limit},
-          {"first_kept_layer", cost.first_kept_layer}};
-}
-
 Message RunWhatIf(EngineSession& session, const Call& call) {
   NeedPrompt(session);
   WhatIfRequest request;
@@ -272,6 +140,14 @@ Message Compare(EngineSession& session, const Call& call) {
   }
   if (request.settings.empty()) throw UsageError("settings", "the list is empty");
   request.samples = IntegerOf(call.params, "samples", 1, request.samples);
+  if (call.params.Find("beside")) {
+    for (const std::string& setting : TextList(call.params, "beside")) {
+      request.beside.push_back(ParseIntervention(setting));
+    }
+  }
+  if (const auto against = call.params.FindText("against")) {
+    request.against = ParseIntervention(*against);
+  }
   return OneRecord(session,
                    session.engine().Compare(request, PartialRecords(session, call), call.job));
 }
@@ -283,11 +159,8 @@ Message RunScan(EngineSession& session, const Call& call) {
   request.term = TextOf(call.params, "term", "");
   request.places = TextOf(call.params, "places", "");
   request.samples = IntegerOf(call.params, "samples", 1, request.samples);
-  if (call.params.Find("range")) {
-    OptionSet range(ScanParameters());
-    range.FromJson(ObjectOf(call.params, "range"));
-    request.range = ReadScanRange(range);
-  }
+  request.range = ReadRange(call.params, request.over);
+  if (call.params.Find("first")) request.first = TextList(call.params, "first");
   return OneRecord(session,
                    session.engine().Scan(request, PartialRecords(session, call), call.job));
 }
@@ -319,9 +192,14 @@ Message Generate(EngineSession& session, const Call& call) {
                    session.engine().Generate(request, PartialRecords(session, call), call.job));
 }
 
+// As Preview.
+Message LearnedPositions(EngineSession& session, const Call& call) {
+  return OneRecord(session, session.engine().MeasureLearnedPositions(call.job));
+}
+
 Message Describe(EngineSession& session, const Call& /*call*/) {
   NeedModel(session);
-  Message result = ConfigMessage(session.model);
+  Message result = ModelMessage(session.model);
   result["provenance"] = ProvenanceMessage(session.engine().Describe());
   return result;
 }
@@ -349,6 +227,10 @@ std::vector<MethodParameter> PromptParameters() {
           {"pieces", "list of [begin, end]",
            "pieces of `text` in bytes; the one with the gold "
            "passage moves among the others"},
+          {"sources", "list of {name, text, spans, answer}",
+           "further prompts from which patches take values"},
+          {"kept_limit", "integer",
+           "bytes of activations kept for what_if; default 3 GiB; 0: no limit"},
           {"format", "map", "chat_template, system, bos, chat_options"}};
 }
 
@@ -374,7 +256,14 @@ std::vector<Method> EngineMethods() {
       {"set_prompt", "Makes the prompts that later requests use.", PromptParameters(),
        "records: a record `prompt` per place", "", false, SetPrompt},
       {"preview", "Makes prompts without using them.", PromptParameters(), "as of set_prompt", "",
-       false, Preview},
+       true, Preview},
+      {"learned_positions",
+       "Measures the model's embeddings of positions.",
+       {},
+       "records: learned_positions",
+       "",
+       true,
+       LearnedPositions},
       {"run",
        "Runs a prompt in full, with probes, captured activations and hooks.",
        {PlaceParameter(),
@@ -406,7 +295,9 @@ std::vector<Method> EngineMethods() {
       {"compare",
        "Compares settings on samples of the current task.",
        {{"settings", "list of texts", "the settings; differences are from the first", true},
-        {"samples", "integer", "default 20"}},
+        {"samples", "integer", "default 20"},
+        {"beside", "list of texts", "settings of earlier requests, which partial results include"},
+        {"against", "text", "differences are from this setting instead"}},
        "records: outcome_means",
        "as the result, so far",
        false,
@@ -418,7 +309,8 @@ std::vector<Method> EngineMethods() {
         {"range", "map",
          "options of midscope scan that restrict the items: layers, channels, pairs, span"},
         {"places", "text", "default: those of the prompt"},
-        {"samples", "integer", "default 5"}},
+        {"samples", "integer", "default 5"},
+        {"first", "list of texts", "items that run first within each sample"}},
        "records: scan",
        "as the result, so far",
        false,

@@ -2,13 +2,16 @@
 // What an engine process keeps between requests.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "data/store/record_reader.h"
+#include "data/sweep/sample_view.h"
 #include "probes/engine/engine.h"
 #include "probes/serve/wire_arrays.h"
 
@@ -29,6 +32,12 @@ class EngineSession {
   HeldArrays held;
   std::map<int64_t, std::unique_ptr<RunReader>> files;
   int64_t last_file = 0;
+  // Bytes of arrays that a client sends in slices, by the numbers that it gave them.
+  std::map<int64_t, std::vector<uint8_t>> received;
+
+  // Files that are read one sample at a time: lock `views_mutex` first, not both mutexes.
+  std::mutex views_mutex;
+  std::map<std::string, std::unique_ptr<SampleView>> views;  // by path
 
  private:
   std::unique_ptr<Engine> engine_;

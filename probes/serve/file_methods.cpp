@@ -13,6 +13,7 @@
 #include "data/formats/json_lines.h"
 #include "data/store/record_reader.h"
 #include "probes/serve/command_process.h"
+#include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
 
 namespace midscope {

@@ -185,10 +185,14 @@ Message ErrorMessage(const Error& error) {
   const std::string reason = colon == std::string::npos ? problem : problem.substr(colon + 2);
   const std::string remedy =
       whole.size() > problem.size() + 2 ? whole.substr(problem.size() + 2) : "";
-  return {{"thing", thing},
-          {"reason", reason},
-          {"remedy", remedy},
-          {"usage", error.kind() == ErrorKind::kUsage}};
+  Message message = {{"thing", thing},
+                     {"reason", reason},
+                     {"remedy", remedy},
+                     {"usage", error.kind() == ErrorKind::kUsage}};
+  if (const auto* device = dynamic_cast<const DeviceError*>(&error)) {
+    message["device_lost"] = device->lost();
+  }
+  return message;
 }
 
 }  // namespace midscope

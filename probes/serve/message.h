@@ -25,7 +25,7 @@ std::string PackMessage(const Message& message);
 // an extension type is used, or the nesting exceeds kDeepestMessage.
 Message UnpackMessage(std::string_view bytes);
 
-// Returns {thing, reason, remedy, usage} of an error.
+// Returns {thing, reason, remedy, usage} of an error, with device_lost (boolean) for a DeviceError.
 Message ErrorMessage(const Error& error);
 
 }  // namespace midscope

@@ -54,5 +54,7 @@ const Method* FindMethod(const std::string& name);
 std::vector<Method> EngineMethods();
 // Methods for the engine's files and for commands of the program.
 std::vector<Method> FileMethods();
+// Methods for results that a window shows.
+std::vector<Method> ResultMethods();
 
 }  // namespace midscope

@@ -32,8 +32,9 @@ const std::vector<Method>& Methods() {
                                 Hello}};
     std::vector<Method> engine = EngineMethods();
     std::move(engine.begin(), engine.end(), std::back_inserter(all));
-    std::vector<Method> files = FileMethods();
-    std::move(files.begin(), files.end(), std::back_inserter(all));
+    for (const std::vector<Method>& more : {FileMethods(), ResultMethods()}) {
+      std::copy(more.begin(), more.end(), std::back_inserter(all));
+    }
     return all;
   }();
   return methods;

@@ -152,21 +152,4 @@ WireNumbers ReadNumbers(const Message& array, const std::string& thing) {
   return numbers;
 }
 
-Message ProvenanceMessage(const Provenance& provenance) {
-  return {{"program", provenance.program},
-          {"version", provenance.version},
-          {"created", provenance.created},
-          {"model_path", provenance.model_path},
-          {"model_hash", provenance.model_hash},
-          {"architecture", provenance.architecture},
-          {"dtype", provenance.dtype},
-          {"products", provenance.products},
-          {"weights", provenance.weights},
-          {"device", provenance.device},
-          {"instructions", provenance.instructions},
-          {"threads", provenance.threads},
-          {"seed", provenance.seed},
-          {"libraries", provenance.libraries}};
-}
-
 }  // namespace midscope

@@ -57,6 +57,4 @@ struct WireNumbers {
 };
 WireNumbers ReadNumbers(const Message& array, const std::string& thing);
 
-Message ProvenanceMessage(const Provenance& provenance);
-
 }  // namespace midscope

@@ -23,7 +23,7 @@
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
-#include "probes/measure/channels/channel_validation.h"
+#include "probes/measure/channels/channel_layers.h"
 
 namespace midscope {
 namespace {

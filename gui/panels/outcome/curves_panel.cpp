@@ -47,13 +47,12 @@ void ShowCurves(const Record& record, const std::string& array, LinesPlot& plot)
                     .arg(QString::fromStdString(array), TextAttribute(record, "parameter")));
 }
 
-QString SweepsText(size_t count) {
-  return QString::fromStdString(CountText(static_cast<int64_t>(count), "sweep"));
-}
+QString SweepsText(int64_t count) { return QString::fromStdString(CountText(count, "sweep")); }
 
 }  // namespace
 
-CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context) {
+CurvesPanel::CurvesPanel(const PanelContext& context)
+    : Panel(context), reader_(session()->files_of_engine()) {
   plot_ = new LinesPlot(this, QStringLiteral("curves"));
   plot_->setObjectName(QStringLiteral("curves_plot"));
   what_ = new QComboBox(this);
@@ -127,22 +126,19 @@ void CurvesPanel::OpenRuns(const QStringList& paths) {
 
 void CurvesPanel::TakeRuns(const CurvesReader::ReplyPointer& reply) {
   note_->clear();
-  QString failure = reply->failure;
-  // Checks the files before replacing anything; files without curves leave the picture unchanged.
-  if (failure.isEmpty()) failure = ErrorText([&] { OutcomeCurves(reply->inputs, ""); });
-  if (!failure.isEmpty()) {
-    Q_EMIT session()->Failed(failure);
+  // Files without curves leave the picture unchanged.
+  if (!reply->failure.isEmpty()) {
+    Q_EMIT session()->Failed(reply->failure);
     Q_EMIT RunsRead();
     return;
   }
   paths_ = reply->paths;
-  inputs_ = reply->inputs;
+  curves_ = reply->curves;
   {
     const QSignalBlocker blocker(over_);
     const QString before = over_->currentText();
     over_->clear();
-    for (const std::string& name : CurveParameters(inputs_))
-      over_->addItem(QString::fromStdString(name));
+    for (const std::string& name : curves_.parameters) over_->addItem(QString::fromStdString(name));
     over_->setCurrentIndex(std::max(0, over_->findText(before)));
   }
   MakeCurves();
@@ -150,8 +146,8 @@ void CurvesPanel::TakeRuns(const CurvesReader::ReplyPointer& reply) {
 }
 
 void CurvesPanel::MakeCurves() {
-  if (inputs_.empty()) return;
-  made_ = OutcomeCurves(inputs_, over_->currentText().toStdString());
+  if (curves_.curves.empty()) return;
+  made_ = curves_.curves.at(static_cast<size_t>(std::max(0, over_->currentIndex())));
   OfferArrays();
 }
 
@@ -187,7 +183,7 @@ void CurvesPanel::OfferArrays() {
     }
     what_->setVisible(record != nullptr);
     over_->setVisible(made_.has_value());
-    note_->setText(made_ ? SweepsText(inputs_.size()) : QString());
+    note_->setText(made_ ? SweepsText(curves_.files) : QString());
   }
   Draw();
 }
@@ -196,8 +192,7 @@ void CurvesPanel::OfferArrays() {
 QString CurvesPanel::Caption(const Record& record) const {
   if (!made_) return CaptionWith(*session(), {});
   return tr("%1; %2 and others: %3, %4")
-      .arg(TextAttribute(record, "model"), TextAttribute(record, "task"),
-           SweepsText(inputs_.size()),
+      .arg(TextAttribute(record, "model"), TextAttribute(record, "task"), SweepsText(curves_.files),
            QString::fromStdString(CountText(IntegerAttribute(record, "samples", 0), "sample")));
 }
 

@@ -63,8 +63,8 @@ class CurvesPanel : public Panel {
   QToolButton* open_;
   QComboBox* over_;  // the parameter on the axis, for opened runs
   QLabel* note_;
-  QStringList paths_;  // of the opened runs
-  std::vector<CurveInput> inputs_;
+  QStringList paths_;           // of the opened runs
+  FileCurves curves_;           // of the opened runs
   std::optional<Record> made_;  // nullopt: the session's record is shown
   CurvesReader reader_;         // last member: it uses the panel
 };

@@ -35,7 +35,8 @@ QComboBox* MakeBox(const char* name, QWidget* parent) {
 
 }  // namespace
 
-ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+ReferenceRow::ReferenceRow(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), reader_(session->files_of_engine()) {
   tables_ = MakeBox("reference_table", this);
   tables_->setToolTip(
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "

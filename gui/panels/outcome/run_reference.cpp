@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
-#include "data/sweep/sample_view.h"
 #include "gui/base/display_text.h"
 #include "gui/plots/outcome_series.h"
 
@@ -112,12 +111,12 @@ Record RecordOf(const std::vector<ReferenceLine>& lines) {
 
 }  // namespace
 
-Record RunReference(const QStringList& paths) {
+Record RunReference(const ResultFiles& files, const QStringList& paths) {
   std::vector<ReferenceLine> lines;
   QStringList names;
   QStringList tasks;
   for (const QString& path : paths) {
-    const RunFile run = ReadForViewing(path.toStdString());
+    const RunFile run = files.Read(path.toStdString());
     for (ReferenceLine& line : LinesOf(run, path)) lines.push_back(std::move(line));
     names.append(QFileInfo(path).fileName());
     tasks.append(QString::fromStdString(TaskOfPlan(run.plan_json)));
@@ -129,11 +128,11 @@ Record RunReference(const QStringList& paths) {
   return record;
 }
 
-RunReferenceReader::RunReferenceReader(QObject* parent)
-    : QObject(parent), thread_([this](const QStringList& paths) {
+RunReferenceReader::RunReferenceReader(const ResultFiles& files, QObject* parent)
+    : QObject(parent), thread_([this, files](const QStringList& paths) {
         auto reply = std::make_shared<Reply>();
         reply->paths = paths;
-        reply->failure = ErrorText([&] { reply->reference = RunReference(paths); });
+        reply->failure = ErrorText([&] { reply->reference = RunReference(files, paths); });
         Q_EMIT Replied(reply);
       }) {
   qRegisterMetaType<ReplyPointer>("midscope::RunReferenceReader::ReplyPointer");

@@ -9,6 +9,7 @@
 
 #include "core/base/record.h"
 #include "gui/base/newest_request.h"
+#include "probes/client/result_files.h"
 
 namespace midscope {
 
@@ -18,7 +19,7 @@ namespace midscope {
 // one point, which holds for all places, so its `place` is NaN. Attributes: runs ("yes"; absent for
 // tables), table (the files' names), title (their tasks). Throws Error (failure) if a file cannot
 // be read or has no outcome by place.
-Record RunReference(const QStringList& paths);
+Record RunReference(const ResultFiles& files, const QStringList& paths);
 
 // Computes RunReference on its own thread. Newer paths supersede waiting ones.
 class RunReferenceReader : public QObject {
@@ -32,7 +33,7 @@ class RunReferenceReader : public QObject {
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
 
-  explicit RunReferenceReader(QObject* parent = nullptr);
+  explicit RunReferenceReader(const ResultFiles& files, QObject* parent = nullptr);
 
   void Ask(const QStringList& paths) { thread_.Ask(paths); }
 

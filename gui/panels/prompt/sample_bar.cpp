@@ -85,7 +85,7 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
 QList<QAction*> SampleBar::actions_of_menu() const { return {next_, previous_}; }
 
 void SampleBar::ShowFile() {
-  const SampleView* view = session_->sample_view();
+  const RemoteSampleView* view = session_->sample_view();
   setVisible(view != nullptr);
   if (!view) return;
   const QSignalBlocker quiet[] = {QSignalBlocker(sample_), QSignalBlocker(place_),
@@ -114,7 +114,7 @@ void SampleBar::Step(int step) {
 }
 
 void SampleBar::ChoosePlace(qint64 place) {
-  const SampleView* view = session_->sample_view();
+  const RemoteSampleView* view = session_->sample_view();
   if (!view) return;
   const std::vector<double>& values = view->places().values;
   const auto found = std::find(values.begin(), values.end(), static_cast<double>(place));
@@ -127,7 +127,7 @@ void SampleBar::Choose() {
 }
 
 void SampleBar::ShowSample() {
-  const SampleView* view = session_->sample_view();
+  const RemoteSampleView* view = session_->sample_view();
   if (!view) return;
   const auto row = static_cast<size_t>(session_->sample_choice().sample);
   QStringList parts;

@@ -13,7 +13,7 @@
 #include "gui/widgets/knob_help.h"
 #include "gui/widgets/row_pictures.h"
 #include "gui/widgets/sliders.h"
-#include "probes/measure/channels/channel_validation.h"
+#include "probes/measure/channels/channel_layers.h"
 
 namespace midscope {
 namespace {

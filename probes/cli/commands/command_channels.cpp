@@ -16,7 +16,9 @@
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/channels_table.h"
+#include "probes/measure/channels/channel_layers.h"
 #include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/channels_run.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 

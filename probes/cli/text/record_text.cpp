@@ -10,7 +10,7 @@
 
 #include "core/base/utf8.h"
 #include "data/export/export.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"

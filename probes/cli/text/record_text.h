@@ -18,7 +18,7 @@ namespace midscope::cli {
 inline constexpr size_t kHeadsShown = 10;
 
 // Returns name, attributes, a table of the arrays over one short axis, and for every other array
-// its shape and, if its numbers are measured (data/store/stored_arrays.h), the mean, the smallest
+// its shape and, if its numbers are measured (core/base/array_kinds.h), the mean, the smallest
 // and largest value with their indices, and the `top` largest heads. Ranks that count from 0 are
 // printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);

@@ -10,7 +10,7 @@
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 
 namespace midscope {

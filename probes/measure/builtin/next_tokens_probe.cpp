@@ -8,7 +8,7 @@
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 
 namespace midscope {

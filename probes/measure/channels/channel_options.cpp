@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,125 +10,12 @@
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/text.h"
-#include "core/terms/intervention_text.h"
+#include "probes/measure/channels/search_ranking.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {
 namespace {
-
-// Makes validation examples differ from the samples of a sweep with the same seed.
-constexpr int64_t kValidationSeedOffset = 1'000'000;
-
-// The defaults of a preset; options on the command line override them.
-struct Preset {
-  int64_t prompts = 24;
-  std::string validate = "list";
-  std::string pairs = "10";
-  std::string key_value_places;  // "": the task's default
-  int64_t list_examples = 100;
-  int64_t key_value_examples = 40;
-};
-
-// The published sizes: 200 chunks of text (the public code's default), 100 examples of 50 pairs
-// with the gold pair before 12, 24 or 36 others.
-Preset ReadPreset(const OptionSet& options) {
-  if (options.Text("preset") == "quick") return {};
-  return {200, "kv", "50", "13,25,37", 100, 100};
-}
-
-int64_t IntegerOr(const OptionSet& options, const std::string& name, int64_t otherwise) {
-  return options.IsSet(name) ? options.Integer(name) : otherwise;
-}
-
-std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
-  if (!options.IsSet("factors")) {
-    if (is_code) return {0};
-    return {0.5, 0, -0.5, -1};
-  }
-  std::vector<double> factors;
-  const std::string& text = options.Text("factors");
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    double factor = 0;
-    if (!ReadWhole(std::string_view(text).substr(begin, end - begin), factor)) {
-      throw UsageError("option --factors", "'" + text + "' is not a list of numbers",
-                       "Give it as 0.5,0,-0.5,-1");
-    }
-    factors.push_back(factor);
-    begin = end + 1;
-  }
-  return factors;
-}
-
-// Reads layers such as "8-25" with the grammar of interventions.
-LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers) {
-  if (options.IsSet("layers")) {
-    const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
-    return ParseIntervention(text).Find<ChannelScaling>()->layers;
-  }
-  if (is_code && model_layers > 25) return {false, {{10, 25}}};
-  if (options.Text("preset") == "paper") {
-    if (const auto published = PublishedLayers(model_layers)) return *published;
-  }
-  return MiddleLayers(model_layers);
-}
-
-// The public code adds no BOS to random text, and to examples only if a chat template writes it.
-PromptFormat ReadFormat(const OptionSet& options) {
-  PromptFormat format = ReadPromptFormat(options);
-  const bool is_code = options.Text("variant") == "code";
-  if (is_code && !options.IsSet("bos")) format.bos = BosRule::kTemplate;
-  return format;
-}
-
-// Whether random text, which never has a chat template, begins with BOS.
-bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
-  return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
-}
-
-// Returns the loss of the variant, changed by the given options.
-ValidationLoss ReadLoss(const OptionSet& options, bool is_code) {
-  ValidationLoss loss = is_code ? kCodeLoss : ValidationLoss();
-  if (options.IsSet("loss")) loss.per_token = options.Text("loss") == "mean";
-  if (options.IsSet("example-places")) loss.one_place = options.Text("example-places") == "one";
-  return loss;
-}
-
-// Returns the kind of validation; the ablation without a validation set has none.
-std::string ValidationKind(const OptionSet& options) {
-  const bool without = options.Text("ranking") == NameOf(SearchRanking::kNoValidation).name;
-  if (without) return "none";
-  return options.IsSet("validate") ? options.Text("validate") : ReadPreset(options).validate;
-}
-
-std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const Decoder& decoder) {
-  const Preset preset = ReadPreset(options);
-  const bool is_code = options.Text("variant") == "code";
-  const std::string kind = ValidationKind(options);
-  if (kind == "none") return std::nullopt;
-  constexpr const char* kList = "list:lines=20";
-  // By default, uses another task if the answers of the list task are not single tokens.
-  const bool is_list =
-      kind == "list" && (options.IsSet("validate") || FitsTokenizer(decoder.tokenizer(), kList));
-  ValidationRequest request;
-  request.plan.seed = static_cast<uint64_t>(options.Integer("seed") + kValidationSeedOffset);
-  const auto task = MakeTaskFor(decoder.tokenizer(), is_list ? kList : "kv:pairs=" + preset.pairs,
-                                request.plan.seed);
-  request.plan.task = task->name();
-  request.plan.examples =
-      IntegerOr(options, "examples", is_list ? preset.list_examples : preset.key_value_examples);
-  const bool preset_places = !is_list && !options.IsSet("places");
-  request.plan.places =
-      ReadPlaces(preset_places ? preset.key_value_places : options.Text("places"), *task);
-  request.plan.format = ReadFormat(options);
-  request.plan.loss = ReadLoss(options, is_code);
-  request.plan.layers = ReadLayers(options, is_code, decoder.config().layers);
-  request.factors = ReadFactors(options, is_code);
-  request.control = options.Flag("control");
-  return request;
-}
 
 std::vector<std::string> RankingNames() {
   std::vector<std::string> names;
@@ -239,6 +125,48 @@ std::string StatedJson(const OptionSet& options) {
   return json.dump();
 }
 
+// The published sizes: 200 chunks of text (the public code's default), 100 examples of 50 pairs
+// with the gold pair before 12, 24 or 36 others.
+ChannelPreset ReadPreset(const OptionSet& options) {
+  if (options.Text("preset") == "quick") return {};
+  return {200, "kv", "50", "13,25,37", 100, 100};
+}
+
+std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
+  if (!options.IsSet("factors")) {
+    if (is_code) return {0};
+    return {0.5, 0, -0.5, -1};
+  }
+  std::vector<double> factors;
+  const std::string& text = options.Text("factors");
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    double factor = 0;
+    if (!ReadWhole(std::string_view(text).substr(begin, end - begin), factor)) {
+      throw UsageError("option --factors", "'" + text + "' is not a list of numbers",
+                       "Give it as 0.5,0,-0.5,-1");
+    }
+    factors.push_back(factor);
+    begin = end + 1;
+  }
+  return factors;
+}
+
+// The public code adds no BOS to random text, and to examples only if a chat template writes it.
+PromptFormat ReadFormat(const OptionSet& options) {
+  PromptFormat format = ReadPromptFormat(options);
+  const bool is_code = options.Text("variant") == "code";
+  if (is_code && !options.IsSet("bos")) format.bos = BosRule::kTemplate;
+  return format;
+}
+
+std::string ValidationKind(const OptionSet& options) {
+  const bool without = options.Text("ranking") == NameOf(SearchRanking::kNoValidation).name;
+  if (without) return "none";
+  return options.IsSet("validate") ? options.Text("validate") : ReadPreset(options).validate;
+}
+
 void CheckChannelOptions(const OptionSet& options) {
   ReadFactors(options, false);
   ReadFormat(options);
@@ -253,29 +181,6 @@ void CheckChannelOptions(const OptionSet& options) {
     throw UsageError("option --" + option.name, "it has no effect without a validation",
                      "Leave it out, or validate on list or kv");
   }
-}
-
-FindChannelsRun ReadChannelOptions(const OptionSet& options,
-                                   std::shared_ptr<const Decoder> decoder) {
-  FindChannelsRun run;
-  const bool is_code = options.Text("variant") == "code";
-  run.search =
-      OptionsOf(is_code ? SearchVariant::kCode : SearchVariant::kPaper, decoder->config().layers);
-  run.search.ranking = FindRanking(options.Text("ranking")).ranking;
-  run.search.threshold = IntegerOr(options, "threshold", run.search.threshold);
-  run.search.trend_skip = IntegerOr(options, "trend-skip", run.search.trend_skip);
-  run.search.smoothness_skip = IntegerOr(options, "smoothness-skip", run.search.smoothness_skip);
-  run.search.smoothing_window = IntegerOr(options, "smoothing", run.search.smoothing_window);
-  run.search.states.seed = static_cast<uint64_t>(options.Integer("seed"));
-  run.search.states.prompts = IntegerOr(options, "prompts", ReadPreset(options).prompts);
-  run.search.states.tokens = options.Integer("tokens");
-  const PromptFormat format = ReadFormat(options);
-  CheckPromptFormat(decoder->tokenizer(), format);
-  run.search.states.bos = ReadSearchBos(decoder->tokenizer(), format.bos);
-  run.top = options.Integer("top");
-  run.validation = ReadValidation(options, *decoder);
-  run.decoder = std::move(decoder);
-  return run;
 }
 
 }  // namespace midscope

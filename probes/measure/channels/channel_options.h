@@ -3,13 +3,12 @@
 // engine's request.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/base/options.h"
-#include "core/decoder/decoder.h"
-#include "probes/measure/channels/find_channels.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 
@@ -23,9 +22,24 @@ std::string StatedJson(const OptionSet& options);
 // Checks the options as far as possible without a model. Throws Error (usage).
 void CheckChannelOptions(const OptionSet& options);
 
-// Makes the search that `options` (which include ChannelOptions) describe, without files. Throws
-// Error (usage) if it does not fit the model.
-FindChannelsRun ReadChannelOptions(const OptionSet& options,
-                                   std::shared_ptr<const Decoder> decoder);
+// Values that several options determine together.
+
+// The defaults of a preset; options on the command line override them.
+struct ChannelPreset {
+  int64_t prompts = 24;
+  std::string validate = "list";
+  std::string pairs = "10";
+  std::string key_value_places;  // "": the task's default
+  int64_t list_examples = 100;
+  int64_t key_value_examples = 40;
+};
+
+ChannelPreset ReadPreset(const OptionSet& options);
+// Throws Error (usage) if they are not a list of numbers. `is_code`: the variant is the public
+// code.
+std::vector<double> ReadFactors(const OptionSet& options, bool is_code);
+PromptFormat ReadFormat(const OptionSet& options);
+// Returns the kind of validation; the ablation without a validation set has none.
+std::string ValidationKind(const OptionSet& options);
 
 }  // namespace midscope

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/array_kinds.h"
 #include "core/base/error.h"
-#include "data/store/stored_arrays.h"
 #include "probes/base/records.h"
 
 namespace midscope {
@@ -173,18 +173,6 @@ std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSea
   }
   context.Report({"rank channels", sums.channels, sums.channels, "channels"});
   return scores;
-}
-
-const RankingName& NameOf(SearchRanking ranking) {
-  return *std::find_if(std::begin(kRankings), std::end(kRankings),
-                       [&](const RankingName& one) { return one.ranking == ranking; });
-}
-
-const RankingName& FindRanking(std::string_view name) {
-  for (const RankingName& one : kRankings) {
-    if (one.name == name) return one;
-  }
-  return NameOf(SearchRanking::kFull);
 }
 
 std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,

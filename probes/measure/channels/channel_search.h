@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "core/base/job.h"
 #include "core/base/record.h"
 #include "core/model/model_config.h"
 #include "probes/measure/builtin/hidden_sums.h"
+#include "probes/measure/channels/search_ranking.h"
 #include "probes/measure/statistics/position_trend.h"
 
 namespace midscope {
@@ -30,31 +30,6 @@ namespace midscope {
 //            The code sums hidden states in float16; Midscope never does.
 // clang-format on
 enum class SearchVariant { kPaper, kCode };
-
-// Selects and orders the candidates: the paper's rule, and the ablations of its Table 3 (appendix
-// A.2). "top" is FindChannelsRun::top, 10 in the paper.
-enum class SearchRanking {
-  kFull,            // channels with a trend in more layers than the threshold, smoothest first
-  kNoMonotonicity,  // all channels, smoothest first; smoothness is the minimum over all examined
-                    // layers
-  kNoSmoothness,    // channels with a trend in any layer, by the number of such layers
-  kNoValidation,    // the top channels by that number, smoothest first; not validated
-};
-
-struct RankingName {
-  SearchRanking ranking;
-  const char* name;  // value of option --ranking, also in plans and records
-  const char* text;  // description for users
-};
-inline constexpr RankingName kRankings[] = {
-    {SearchRanking::kFull, "full", "channels over the threshold, smoothest first"},
-    {SearchRanking::kNoMonotonicity, "no-monotonicity", "all channels, smoothest first"},
-    {SearchRanking::kNoSmoothness, "no-smoothness", "channels by their number of monotone layers"},
-    {SearchRanking::kNoValidation, "no-validation",
-     "the first channels by their number of monotone layers, smoothest first"}};
-const RankingName& NameOf(SearchRanking ranking);
-// Finds a ranking by name; returns kFull if there is none of that name.
-const RankingName& FindRanking(std::string_view name);
 
 struct ChannelSearchOptions {
   HiddenSumsPlan states;          // 24 prompts by default; the public code runs 200

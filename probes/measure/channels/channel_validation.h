@@ -52,14 +52,6 @@ std::vector<ChannelTrial> MakeTrials(const std::vector<int64_t>& channels,
 std::vector<int64_t> ControlChannels(const std::vector<int64_t>& candidates, int64_t hidden,
                                      uint64_t seed);
 
-// Returns the default layers: from a quarter (rounded up) to five sixths of the model's layers,
-// 8-25 of 30; close to the published ones.
-LayerSet MiddleLayers(int64_t model_layers);
-
-// Returns the paper's layers (Table 5) for a number of layers: 10-22 of 28, 10-25 of 32, 10-34 of
-// 40, 10-42 of 48; nullopt if the paper has no model with that number.
-std::optional<LayerSet> PublishedLayers(int64_t model_layers);
-
 // Returns "channel(100, factor=-1, layers=8-25)".
 std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 

@@ -8,6 +8,7 @@
 // this shows that rows are moved and that hooks receive and return copies; layer_ops_test checks
 // that no tensor stays in host memory.
 
+#include "core/compute/available_devices.h"
 #include "core/compute/placement.h"
 
 #include <gmock/gmock.h>

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/aten_ops.h"
+#include "core/compute/available_devices.h"
 #include "core/compute/placement.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/trace_storage.h"

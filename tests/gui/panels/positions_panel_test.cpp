@@ -29,16 +29,24 @@ class PositionsPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  // Returns the position table of a model whose file is present.
+  // Measures the embeddings of a model whose file is present.
   class EngineWithTable : public FakeEngine {
    public:
     using FakeEngine::FakeEngine;
     ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
       ModelSummary summary = FakeEngine::Open(request, context);
       if (request.model == "embedded") return summary;
-      summary.learned_positions = LearnedTableOf(*Decoder::Open(request.model, {.threads = 1}));
+      summary.has_learned_positions = true;
+      summary.path = request.model;
+      model_ = request.model;
       return summary;
     }
+    Record MeasureLearnedPositions(const JobContext& context) const override {
+      return LearnedPositions(*LearnedTableOf(*Decoder::Open(model_, {.threads = 1})), context);
+    }
+
+   private:
+    std::string model_;
   };
 
   struct Rig : WindowRig<EngineWithTable> {

@@ -19,6 +19,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/session/tried_settings.h"
+#include "probes/client/engine_link.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -31,7 +32,7 @@ class SessionCodeTest : public QObject {
 
  private:
   struct Rig {
-    MainWindow window{MakeLocalEngine()};
+    MainWindow window{std::make_shared<EngineLink>(LocalEngine())};
     Session* session = window.session();
     QTemporaryDir folder;
 

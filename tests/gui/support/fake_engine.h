@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/terms/terms.h"
 #include "probes/base/record_origin.h"
 #include "probes/engine/engine.h"
@@ -64,6 +65,9 @@ class FakeEngine : public Engine {
   // an end token.
   Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
                   const JobContext& context) override;
+  Record MeasureLearnedPositions(const JobContext& /*context*/) const override {
+    throw UsageError("model", "it has no embeddings of positions");
+  }
   Provenance Describe() const override;
 
   static ModelConfig Config();

@@ -19,6 +19,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
+#include "probes/client/engine_link.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -26,7 +27,7 @@ namespace midscope {
 
 // The window with the embedded model.
 struct RealRig {
-  MainWindow window{MakeLocalEngine()};
+  MainWindow window{std::make_shared<EngineLink>(LocalEngine())};
   Session* session = window.session();
 
   bool Run(const PromptRequest& request) {

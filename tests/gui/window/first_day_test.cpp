@@ -38,7 +38,7 @@
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/selection.h"
-#include "probes/engine/engine.h"
+#include "probes/client/engine_link.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/run_tests.h"
 
@@ -67,7 +67,7 @@ class FirstDayTest : public QObject {
     return panel;
   }
   void Make() {
-    window_ = std::make_unique<MainWindow>(MakeLocalEngine());
+    window_ = std::make_unique<MainWindow>(std::make_shared<EngineLink>(LocalEngine()));
     session_ = window_->session();
     selection_ = window_->findChild<Selection*>();
     session_->SetSamples(0);

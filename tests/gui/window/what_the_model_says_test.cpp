@@ -22,7 +22,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "probes/engine/engine.h"
+#include "probes/client/engine_link.h"
 #include "probes/prompt/prompt_record.h"
 #include "tests/gui/support/run_tests.h"
 
@@ -54,7 +54,7 @@ class WhatTheModelSaysTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
-    window_ = std::make_unique<MainWindow>(MakeLocalEngine());
+    window_ = std::make_unique<MainWindow>(std::make_shared<EngineLink>(LocalEngine()));
     session_ = window_->session();
     session_->SetSamples(0);
     session_->SetReleaseDelay(0);

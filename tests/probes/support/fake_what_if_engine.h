@@ -113,6 +113,9 @@ class FakeWhatIfEngine : public Engine {
                   const JobContext&) override {
     return {};
   }
+  Record MeasureLearnedPositions(const JobContext& /*context*/) const override {
+    throw UsageError("model", "it has no embeddings of positions");
+  }
   Provenance Describe() const override { return {}; }
 
  private:

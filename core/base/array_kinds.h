@@ -20,8 +20,9 @@ bool IsMeasured(const Array& array);
 // Whether the last two axes of the array are layer and head.
 bool IsOverHeads(const Array& array);
 
-// Returns the values of an axis as they are stored. Internal to data/.
+bool HasAxis(const Array& array, const std::string& axis);
 
+// Returns the values of an axis as they are stored:
 // int64 if all values are integers (or implied: 0, 1, ...), so that they are read as 0, 1, 5 and
 // can be used as join keys; float64 otherwise.
 ArrayData AxisValues(const Axis& axis);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "data/store/stored_arrays.h"
+#include "core/base/array_kinds.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -15,6 +16,10 @@ bool IsMeasured(const Array& array) {
 bool IsOverHeads(const Array& array) {
   const size_t axes = array.axes.size();
   return axes >= 2 && array.axes[axes - 2] == "layer" && array.axes[axes - 1] == "head";
+}
+
+bool HasAxis(const Array& array, const std::string& axis) {
+  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
 }
 
 ArrayData AxisValues(const Axis& axis) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// A running engine process and the requests that wait for its answers. Internal to EngineLink.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/file_access.h"
+#include "core/base/job.h"
+#include "probes/serve/frames.h"
+#include "probes/serve/message.h"
+
+namespace midscope {
+
+class EngineProcess {
+ public:
+  // Starts the process and waits for its first line, which a greeting of a login shell may precede.
+  // Throws Error (failure), with the lines that came instead, if it never comes.
+  explicit EngineProcess(const std::vector<std::string>& words);
+  // Closes its input; kills it if it does not end within two seconds.
+  ~EngineProcess();
+  EngineProcess(const EngineProcess&) = delete;
+  EngineProcess& operator=(const EngineProcess&) = delete;
+
+  // Sends the request and returns its number.
+  int64_t Send(const std::string& method, const Message& params);
+  void Cancel(int64_t number);
+  // Returns the next message about the request; waits at most `milliseconds`, then returns null.
+  // After the process has ended and all messages were returned: throws EngineEnded.
+  Message Next(int64_t number, int milliseconds);
+  // Drops further messages about the request.
+  void Forget(int64_t number);
+
+  bool has_ended() const;
+  int pid() const { return pid_; }
+
+ private:
+  void SkipGreeting();
+  void ReadFrames();
+  void ReadErrors();
+  // Returns how the process ended, with its last lines on standard error. Requires mutex_.
+  std::string EndText() const;
+  // Waits for the process, which has closed its output, and kills it if it goes on.
+  void TakeStatus();
+
+  int pid_ = 0;
+  std::unique_ptr<FileDescriptor> output_;  // the process's standard output
+  std::unique_ptr<FileDescriptor> errors_;
+  std::unique_ptr<FrameWriter> writer_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<int64_t, std::deque<Message>> waiting_;  // guarded by mutex_: messages by request
+  int64_t last_number_ = 0;                         // guarded by mutex_
+  std::deque<std::string> last_lines_;              // guarded by mutex_: of standard error
+  bool ended_ = false;                              // guarded by mutex_
+  int status_ = 0;                                  // guarded by mutex_: of waitpid
+  std::thread error_reader_;
+  std::thread reader_;  // last member, because it uses all others
+};
+
+}  // namespace midscope

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "probes/client/result_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "probes/serve/engine_values.h"
+#include "probes/serve/wire_arrays.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kFileSliceBytes = int64_t{16} << 20;
+
+template <typename Function>
+auto ReadAnswer(const Function& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& error) {
+    throw Failure("engine", std::string("it sent a damaged answer: ") + error.what());
+  }
+}
+
+RunFile FileOfAnswer(EngineLink& link, const Message& answer) {
+  return {link.Records(answer.at("records")), ReadProvenance(answer.at("provenance")),
+          answer.at("plan")};
+}
+
+// Sends the bytes of arrays that came without data ahead.
+void SendHeld(EngineLink& link, const HeldArrays& held, const Message& records) {
+  for (const Message& record : records) {
+    for (const Message& array : record.at("arrays")) {
+      if (!array.contains("handle")) continue;
+      const int64_t bytes = array.at("bytes");
+      for (int64_t begin = 0; begin < bytes; begin += kFileSliceBytes) {
+        link.Call("receive", {{"handle", array.at("handle")},
+                              {"data", held.Read(array.at("handle"), begin,
+                                                 std::min(kFileSliceBytes, bytes - begin))}});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+RemoteSampleView::RemoteSampleView(std::shared_ptr<EngineLink> link, const std::string& path)
+    : link_(std::move(link)), path_(path) {
+  ReadAnswer([&] {
+    const Message answer = link_->Call("view_file", {{"path", path}});
+    overview_ = FileOfAnswer(*link_, answer);
+    choices_ = link_->Records(answer.at("choices")).at(0);
+  });
+}
+
+std::vector<Record> RemoteSampleView::Read(const SampleChoice& choice) const {
+  return ReadAnswer([&] {
+    return link_->Records(link_
+                              ->Call("view_sample", {{"path", path_},
+                                                     {"sample", choice.sample},
+                                                     {"setting", choice.setting},
+                                                     {"place", choice.place}})
+                              .at("records"));
+  });
+}
+
+RunFile ResultFiles::Read(const std::string& path) const {
+  return ReadAnswer([&] {
+    return FileOfAnswer(*link_, link_->Call("view_file", {{"path", path}, {"first_sample", true}}));
+  });
+}
+
+std::shared_ptr<const RemoteSampleView> ResultFiles::View(const std::string& path) const {
+  return std::make_shared<const RemoteSampleView>(link_, path);
+}
+
+FileCurves ResultFiles::Curves(const std::vector<std::string>& paths,
+                               const JobContext& context) const {
+  return ReadAnswer([&] {
+    const Message answer = link_->Call("curves", {{"paths", paths}}, context);
+    return FileCurves{answer.at("parameters"), link_->Records(answer.at("records")),
+                      answer.at("files")};
+  });
+}
+
+std::string ResultFiles::FileOf(const std::vector<Record>& records,
+                                const Provenance& provenance) const {
+  return ReadAnswer([&] {
+    HeldArrays held;
+    const Message message = WireWriter(held).Write(records);
+    SendHeld(*link_, held, message);
+    const Message answer = link_->Call(
+        "write_results", {{"records", message}, {"provenance", ProvenanceMessage(provenance)}});
+    const int64_t bytes = answer.at("bytes");
+    std::string file;
+    while (std::ssize(file) < bytes) {
+      const Message part = link_->Call("read_array", {{"handle", answer.at("handle")},
+                                                      {"begin", std::ssize(file)},
+                                                      {"count", kFileSliceBytes}});
+      const auto& data = part.at("data").get_binary();
+      if (data.empty()) throw Failure("engine", "it sent less than the file's bytes");
+      file.append(data.begin(), data.end());
+    }
+    link_->Call("release", {{"handle", answer.at("handle")}});
+    return file;
+  });
+}
+
+}  // namespace midscope

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The engine of a process. Contract: it returns the records of an engine in this process, bit for
+// bit; a process that is killed is an error that names it, and the next Open starts another one.
+#include "probes/client/client_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/decoder/decoder.h"
+#include "core/terms/intervention_text.h"
+#include "probes/serve/engine_values.h"
+#include "tests/core/support/tiny_models.h"
+#include "tests/paths.h"
+#include "tests/probes/support/local_engine_fixture.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+EngineCommand Program() { return {{MIDSCOPE_PROGRAM, "serve", "--stdio"}, false}; }
+
+// A command with a greeting before the engine starts.
+EngineCommand ProgramAfter(const std::string& script) {
+  return {{"sh", "-c", script, MIDSCOPE_PROGRAM, "serve", "--stdio"}, true};
+}
+
+template <typename Function>
+std::string ErrorOf(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Everything of a record, as text that is equal only for equal bits. Without durations.
+std::string Bits(const std::vector<Record>& records) {
+  HeldArrays held;
+  Message message = WireWriter(held).Write(records);
+  return PackMessage(message);
+}
+
+class ClientEngineTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    link = std::make_shared<EngineLink>(Program());
+    client = MakeClientEngine(link);
+    local = MakeLocalEngine();
+    for (Engine* engine : {client.get(), local.get()}) {
+      engine->Open({.model = "embedded", .dtype = "float32", .threads = 1}, {});
+    }
+  }
+  static void TearDownTestSuite() {
+    client.reset();
+    local.reset();
+    link.reset();
+  }
+  static void SetSmallTask() {
+    PromptRequest request;
+    request.task = "list:lines=4";
+    request.places = "1,4";
+    request.seed = 7;
+    EXPECT_EQ(Bits(client->SetPrompt(request, {})), Bits(local->SetPrompt(request, {})));
+  }
+
+  static inline std::shared_ptr<EngineLink> link;
+  static inline std::unique_ptr<Engine> client;
+  static inline std::unique_ptr<Engine> local;
+};
+
+TEST_F(ClientEngineTest, ReturnsTheRecordsOfALocalEngine) {
+  SetSmallTask();
+  const Intervention setting = ParseIntervention("ms-poe(min=1.2, max=1.8)");
+  CaptureRunRequest run;
+  run.place = 1;
+  run.intervention = setting;
+  run.channels = {100, 215};
+  const CaptureRunReply got = client->CaptureRun(run, {});
+  EXPECT_EQ(Bits(got.records), Bits(local->CaptureRun(run, {}).records));
+  EXPECT_GT(got.seconds, 0);
+
+  WhatIfRequest what_if;
+  what_if.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+  what_if.channels = {100};
+  int parts = 0;
+  const WhatIfReply reply = client->WhatIf(what_if, [&](const WhatIfReply&) { ++parts; }, {});
+  EXPECT_EQ(Bits(reply.records), Bits(local->WhatIf(what_if, {}, {}).records));
+  EXPECT_EQ(reply.cost.first_layer, 0);
+  EXPECT_GT(parts, 0);
+
+  CompareRequest compare;
+  compare.settings = {Intervention(), setting};
+  compare.samples = 2;
+  compare.against = setting;
+  compare.beside = {ParseIntervention("pi(1.5)")};
+  EXPECT_EQ(Bits({client->Compare(compare, {}, {})}), Bits({local->Compare(compare, {}, {})}));
+
+  ScanRequest scan;
+  scan.over = "layer_spans";
+  scan.range.layers = LayerSet::From(28);
+  scan.range.spans = {"gold"};
+  scan.samples = 1;
+  int scanned = 0;
+  EXPECT_EQ(Bits({client->Scan(scan, [&](const Record&) { ++scanned; }, {})}),
+            Bits({local->Scan(scan, {}, {})}));
+  EXPECT_GT(scanned, 0);
+
+  GenerateRequest generate;
+  generate.new_tokens = 3;
+  EXPECT_EQ(Bits({client->Generate(generate, {}, {})}), Bits({local->Generate(generate, {}, {})}));
+  EXPECT_EQ(client->Describe().model_hash, local->Describe().model_hash);
+}
+
+TEST_F(ClientEngineTest, PreviewsWhileAnotherRequestRuns) {
+  SetSmallTask();
+  PromptRequest own;
+  own.text = "A b c d. E f g h.";
+  own.answer = " i";
+  own.gold_begin = 0;
+  own.gold_end = 8;
+  own.spans = {{{"rest", 9, 17}, ""}};
+  own.sources = {{"other", {"J k l.", {}, ""}}};
+  EXPECT_EQ(Bits(client->Preview(own)), Bits(local->Preview(own)));
+  own.gold_end = 100;
+  EXPECT_EQ(ErrorOf([&] { client->Preview(own); }), ErrorOf([&] { local->Preview(own); }));
+}
+
+TEST_F(ClientEngineTest, ErrorsHaveTheirKindAndCancellationIsOne) {
+  SetSmallTask();
+  CaptureRunRequest run;
+  run.intervention = ParseIntervention("channel(100000, factor=2)");
+  try {
+    client->CaptureRun(run, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_EQ(std::string(error.what()), ErrorOf([&] { local->CaptureRun(run, {}); }));
+  }
+  std::atomic<bool> cancel{true};
+  JobContext context;
+  context.cancel = &cancel;
+  ScanRequest scan;
+  EXPECT_THROW(client->Scan(scan, {}, context), Cancelled);
+  EXPECT_THROW(client->MeasureLearnedPositions({}), Error);
+}
+
+// All numbers of all families' configurations, and the probes' options.
+TEST(EngineValuesTest, EveryModelSurvivesTheWire) {
+  const std::unique_ptr<Engine> engine = MakeLocalEngine();
+  int64_t models = 0;
+  for (const std::string& name : test::TinyModelNames()) {
+    const ModelSummary summary =
+        engine->Open({.model = test::TinyModelPath(name), .dtype = "float32", .threads = 1}, {});
+    const Message message = ModelMessage(summary);
+    const ModelSummary read = ReadModel(UnpackMessage(PackMessage(message)));
+    EXPECT_EQ(ModelMessage(read), message) << name;
+    EXPECT_EQ(read.config.attention, summary.config.attention) << name;
+    EXPECT_EQ(read.config.rope_scaling, summary.config.rope_scaling) << name;
+    EXPECT_EQ(read.probes.size(), summary.probes.size());
+    ++models;
+  }
+  EXPECT_GT(models, 20);
+}
+
+TEST(EngineLinkTest, AKilledProcessIsAnErrorAndIsStartedAnew) {
+  const auto link = std::make_shared<EngineLink>(Program());
+  const std::unique_ptr<Engine> engine = MakeClientEngine(link);
+  const OpenRequest open = {.model = test::TinyModelPath("llama"), .dtype = "float32"};
+  EXPECT_EQ(link->process(), 0);
+  engine->Open(open, {});
+  EXPECT_EQ(link->process(), 1);
+  PromptRequest prompt;
+  prompt.text = "abc";
+  engine->SetPrompt(prompt, {});
+  ::kill(link->pid(), SIGKILL);
+  const auto run = [&] { engine->CaptureRun({}, {}); };
+  EXPECT_THROW(run(), EngineEnded);
+  EXPECT_THAT(ErrorOf(run), AllOf(HasSubstr("engine: it"), HasSubstr("Restart it")));
+  engine->Open(open, {});
+  EXPECT_EQ(link->process(), 2);
+  engine->SetPrompt(prompt, {});
+  EXPECT_NO_THROW(run());
+}
+
+TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {
+  EngineLink greeted(
+      ProgramAfter("echo Welcome to the cluster; echo quota >&2; exec \"$0\" \"$@\""));
+  EXPECT_EQ(greeted.Call("hello").at("protocol"), 1);
+  EngineLink refused(ProgramAfter("echo You may not log in here; exit 3"));
+  EXPECT_THAT(ErrorOf([&] { refused.Call("hello"); }),
+              AllOf(HasSubstr("status 3"), HasSubstr("You may not log in here")));
+  EngineLink endless(ProgramAfter("yes no engine here"));
+  EXPECT_THAT(ErrorOf([&] { endless.Call("hello"); }), HasSubstr("no engine here"));
+  EngineLink other(ProgramAfter("echo midscope-engine 9; cat"));
+  EXPECT_NE(ErrorOf([&] { other.Call("hello"); }), "no error");
+  EngineLink missing({{"/no/such/program", "serve"}, false});
+  EXPECT_THAT(ErrorOf([&] { missing.Call("hello"); }), HasSubstr("cannot be started"));
+}
+
+TEST(EngineCommandTest, RemoteIsAHostOrACommand) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(RemoteEngine("me@far").words,
+            (Words{"ssh", "-T", "me@far", "midscope", "serve", "--stdio"}));
+  EXPECT_EQ(RemoteEngine("far:/opt/m").words,
+            (Words{"ssh", "-T", "far", "/opt/m", "serve", "--stdio"}));
+  EXPECT_EQ(RemoteEngine("srun -p 'a gpu' midscope").words,
+            (Words{"srun", "-p", "a gpu", "midscope", "serve", "--stdio"}));
+  EXPECT_TRUE(RemoteEngine("far").remote);
+  for (const char* wrong : {"", "-oProxyCommand=x", ":p", "a 'b"}) {
+    EXPECT_THROW(RemoteEngine(wrong), Error) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace midscope

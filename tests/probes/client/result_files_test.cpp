@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Results files through an engine process. Contract: records equal those that are read and written
+// in this process, also where an array is larger than a frame.
+#include "probes/client/result_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "data/store/run_store.h"
+#include "data/sweep/sample_view.h"
+#include "probes/serve/message.h"
+#include "probes/serve/wire_arrays.h"
+#include "tests/paths.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TextOfRecords(const std::vector<Record>& records) {
+  HeldArrays held;
+  return PackMessage(WireWriter(held).Write(records));
+}
+
+class ResultFilesTest : public ::testing::Test {
+ protected:
+  ResultFilesTest() { std::filesystem::create_directories(folder_); }
+  ~ResultFilesTest() override { std::filesystem::remove_all(folder_); }
+
+  const std::string folder_ = ::testing::TempDir() + "midscope_result_files";
+  ResultFiles files_{
+      std::make_shared<EngineLink>(EngineCommand{{MIDSCOPE_PROGRAM, "serve", "--stdio"}, false})};
+};
+
+// 40 MB: more than a reply or a request has in its frame.
+Record LargeRecord() {
+  constexpr int64_t kElements = 10'000'000;
+  Record record{"planted", {{"element", kElements, "", {}, {}}}, {}, {}, "value"};
+  std::vector<float> values(kElements);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000) / 7.0F;
+  record.arrays = {{"value", {"element"}, std::move(values), "nats", "planted"}};
+  record.attributes = {{"whole", int64_t{3}}, {"real", 2.0}, {"text", std::string("ä")}};
+  return record;
+}
+
+TEST_F(ResultFilesTest, WritesAndReadsRecordsLargerThanAFrame) {
+  const std::vector<Record> records = {LargeRecord()};
+  const std::string path = folder_ + "/large.h5";
+  std::ofstream(path, std::ios::binary) << files_.FileOf(records, {.model_hash = "abc"});
+  EXPECT_EQ(TextOfRecords(ReadRecords(path).records).size(), TextOfRecords(records).size());
+  const RunFile read = files_.Read(path);
+  EXPECT_EQ(read.provenance.model_hash, "abc");
+  ASSERT_EQ(read.records.size(), 1);
+  EXPECT_EQ(read.records[0].arrays.at(0).data, records[0].arrays[0].data);
+  EXPECT_EQ(read.records[0].attributes, records[0].attributes);
+}
+
+TEST_F(ResultFilesTest, ReadsSamplesOfAFile) {
+  Record record{"probe", {{"sample", 3, "", {}, {4, 5, 6}}, {"layer", 2, "", {}, {}}}, {}, {}, ""};
+  record.arrays = {{"score", {"sample", "layer"}, std::vector<double>{1, 2, 3, 4, 5, 6}, "", ""}};
+  const std::string path = folder_ + "/samples.h5";
+  WriteRecords(path, {record}, {});
+  const auto view = files_.View(path);
+  const SampleView here(path);
+  EXPECT_EQ(view->samples().values, here.samples().values);
+  EXPECT_EQ(TextOfRecords(view->overview().records), TextOfRecords(here.Overview().records));
+  EXPECT_EQ(TextOfRecords(view->Read({.sample = 1})), TextOfRecords(here.Read({.sample = 1})));
+  EXPECT_THROW(view->Read({.sample = 9}), Error);
+}
+
+TEST_F(ResultFilesTest, ErrorsNameTheFile) {
+  const auto message = [&](const auto& work) -> std::string {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message([&] { files_.Read(folder_ + "/none.h5"); }), HasSubstr("none.h5"));
+  std::ofstream(folder_ + "/damaged.h5") << "no HDF5";
+  EXPECT_THAT(message([&] { files_.View(folder_ + "/damaged.h5"); }), HasSubstr("damaged.h5"));
+  EXPECT_THAT(message([&] { files_.Curves({folder_ + "/damaged.h5"}, {}); }),
+              HasSubstr("damaged.h5"));
+}
+
+}  // namespace
+}  // namespace midscope
