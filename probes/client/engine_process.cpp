@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,11 +21,12 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "probes/engine/engine.h"
+#include "probes/serve/method.h"
 
 namespace midscope {
 namespace {
 
-constexpr const char* kFirstLine = "midscope-engine ";
+constexpr std::string_view kFirstLine = "midscope-engine ";
 constexpr size_t kGreetingBytes = size_t{64} << 10;
 constexpr size_t kKeptLines = 200;
 constexpr int kPollMilliseconds = 50;
@@ -158,10 +160,17 @@ void EngineProcess::SkipGreeting() {
       line += byte;
       continue;
     }
-    if (line.starts_with(kFirstLine)) return;
+    if (line == fmt::format("{}{}", kFirstLine, kProtocolVersion)) return;
+    const bool other = line.starts_with(kFirstLine);
     const std::lock_guard lock(mutex_);
-    last_lines_.push_back(std::exchange(line, ""));
+    last_lines_.push_back(other
+                              ? fmt::format("{}: this program speaks protocol {}; install both in "
+                                            "one version",
+                                            line, kProtocolVersion)
+                              : line);
     if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
+    if (other) break;
+    line.clear();
   }
   ::kill(pid_, SIGKILL);
 }

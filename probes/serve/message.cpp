@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/serve/message.h"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -20,8 +22,20 @@ void PackText(const std::string& text, Packer& packer) {
   packer.pack_str_body(text.data(), static_cast<uint32_t>(text.size()));
 }
 
+// As float64 also if it is a whole number, which pack_double would make an integer of.
+template <typename Stream>
+void PackReal(double value, Stream& stream) {
+  std::array<char, 1 + sizeof(double)> bytes{'\xcb'};
+  const auto bits = std::bit_cast<uint64_t>(value);
+  for (size_t i = 0; i < sizeof(double); ++i) {
+    bytes[sizeof(double) - i] = static_cast<char>((bits >> (8 * i)) & 0xFFU);
+  }
+  stream.write(bytes.data(), bytes.size());
+}
+
 // Recursion is limited by the depth of messages, which this program makes itself.
-void Pack(const Message& value, Packer& packer) {
+template <typename Stream>
+void Pack(const Message& value, Packer& packer, Stream& stream) {
   switch (value.type()) {
     case Message::value_t::null:
       packer.pack_nil();
@@ -36,7 +50,7 @@ void Pack(const Message& value, Packer& packer) {
       packer.pack_uint64(value.get<uint64_t>());
       break;
     case Message::value_t::number_float:
-      packer.pack_double(value.get<double>());
+      PackReal(value.get<double>(), stream);
       break;
     case Message::value_t::string:
       PackText(value.get_ref<const std::string&>(), packer);
@@ -50,13 +64,13 @@ void Pack(const Message& value, Packer& packer) {
     }
     case Message::value_t::array:
       packer.pack_array(static_cast<uint32_t>(value.size()));
-      for (const Message& element : value) Pack(element, packer);
+      for (const Message& element : value) Pack(element, packer, stream);
       break;
     case Message::value_t::object:
       packer.pack_map(static_cast<uint32_t>(value.size()));
       for (const auto& [key, element] : value.items()) {
         PackText(key, packer);
-        Pack(element, packer);
+        Pack(element, packer, stream);
       }
       break;
     default:
@@ -159,7 +173,7 @@ class Builder : public msgpack::null_visitor {
 std::string PackMessage(const Message& message) {
   msgpack::sbuffer buffer;
   Packer packer(buffer);
-  Pack(message, packer);
+  Pack(message, packer, buffer);
   return {buffer.data(), buffer.size()};
 }
 

@@ -51,6 +51,8 @@ Message ViewFile(EngineSession& session, const Call& call) {
     const SampleView& view = ViewOf(session, path, true);
     file = view.Overview();
     choices.axes = {view.samples(), view.settings(), view.places()};
+    constexpr const char* kNames[] = {"sample", "setting", "place"};
+    for (size_t i = 0; i < choices.axes.size(); ++i) choices.axes[i].name = kNames[i];
   }
   return {{"records", RecordsMessage(session, file.records)},
           {"plan", file.plan_json},

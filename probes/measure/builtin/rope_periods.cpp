@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kDistances = 512;            // maximum number in decay curves, besides 0
+constexpr int64_t kRopeDistances = 512;            // maximum number in decay curves, besides 0
 constexpr int64_t kSinusoidalPositions = 128;  // maximum number of rows of the encoding
 
 constexpr double kNoBase = std::numeric_limits<double>::quiet_NaN();
@@ -126,7 +126,7 @@ void AddPeriods(const RopeQuestion& question, const std::vector<Scheme>& schemes
 
 std::vector<int64_t> Distances(const RopeQuestion& question) {
   const double last = static_cast<double>(question.context) * std::max(question.factor, 1.0);
-  const auto steps = static_cast<int64_t>(std::min(last, static_cast<double>(kDistances)));
+  const auto steps = static_cast<int64_t>(std::min(last, static_cast<double>(kRopeDistances)));
   std::vector<int64_t> distances;
   for (int64_t i = 0; i <= steps; ++i) {
     distances.push_back(std::llround(last * static_cast<double>(i) / static_cast<double>(steps)));

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "core/decoder/decoder.h"
 #include "core/terms/intervention_text.h"
 #include "probes/serve/engine_values.h"
+#include "probes/serve/wire_arrays.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 #include "tests/probes/support/local_engine_fixture.h"
@@ -42,11 +44,14 @@ std::string ErrorOf(const Function& function) {
   return "no error";
 }
 
-// Everything of a record, as text that is equal only for equal bits. Without durations.
-std::string Bits(const std::vector<Record>& records) {
+// Everything of the records but durations, as bytes; as a number, so that a difference is printed
+// in one line.
+size_t Bits(std::vector<Record> records) {
+  for (Record& record : records) {
+    std::erase_if(record.arrays, [](const Array& array) { return array.unit == "s"; });
+  }
   HeldArrays held;
-  Message message = WireWriter(held).Write(records);
-  return PackMessage(message);
+  return std::hash<std::string>()(PackMessage(WireWriter(held).Write(records)));
 }
 
 class ClientEngineTest : public ::testing::Test {
@@ -123,6 +128,7 @@ TEST_F(ClientEngineTest, ReturnsTheRecordsOfALocalEngine) {
 TEST_F(ClientEngineTest, PreviewsWhileAnotherRequestRuns) {
   SetSmallTask();
   PromptRequest own;
+  own.task = "";
   own.text = "A b c d. E f g h.";
   own.answer = " i";
   own.gold_begin = 0;
@@ -179,6 +185,7 @@ TEST(EngineLinkTest, AKilledProcessIsAnErrorAndIsStartedAnew) {
   engine->Open(open, {});
   EXPECT_EQ(link->process(), 1);
   PromptRequest prompt;
+  prompt.task = "";
   prompt.text = "abc";
   engine->SetPrompt(prompt, {});
   ::kill(link->pid(), SIGKILL);
@@ -201,7 +208,7 @@ TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {
   EngineLink endless(ProgramAfter("yes no engine here"));
   EXPECT_THAT(ErrorOf([&] { endless.Call("hello"); }), HasSubstr("no engine here"));
   EngineLink other(ProgramAfter("echo midscope-engine 9; cat"));
-  EXPECT_NE(ErrorOf([&] { other.Call("hello"); }), "no error");
+  EXPECT_THAT(ErrorOf([&] { other.Call("hello"); }), HasSubstr("speaks protocol 1"));
   EngineLink missing({{"/no/such/program", "serve"}, false});
   EXPECT_THAT(ErrorOf([&] { missing.Call("hello"); }), HasSubstr("cannot be started"));
 }

@@ -53,7 +53,9 @@ Record LargeRecord() {
 TEST_F(ResultFilesTest, WritesAndReadsRecordsLargerThanAFrame) {
   const std::vector<Record> records = {LargeRecord()};
   const std::string path = folder_ + "/large.h5";
-  std::ofstream(path, std::ios::binary) << files_.FileOf(records, {.model_hash = "abc"});
+  Provenance made;
+  made.model_hash = "abc";
+  std::ofstream(path, std::ios::binary) << files_.FileOf(records, made);
   EXPECT_EQ(TextOfRecords(ReadRecords(path).records).size(), TextOfRecords(records).size());
   const RunFile read = files_.Read(path);
   EXPECT_EQ(read.provenance.model_hash, "abc");

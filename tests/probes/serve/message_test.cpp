@@ -40,6 +40,13 @@ TEST(Message, ComesBackAsItWas) {
   EXPECT_EQ(UnpackMessage(PackMessage(message)), message);
 }
 
+// Whole values stay numbers with a point, as attributes of records are.
+TEST(Message, WholeRealNumbersStayReal) {
+  const Message read = UnpackMessage(PackMessage({{"real", 2.0}, {"whole", 2}}));
+  EXPECT_TRUE(read["real"].is_number_float());
+  EXPECT_TRUE(read["whole"].is_number_integer());
+}
+
 TEST(Message, WhatIsNotOneIsRefused) {
   EXPECT_THAT(Problem(""), HasSubstr("cut off"));
   EXPECT_THAT(Problem("\x81\xa2id"sv), HasSubstr("cut off"));
