@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace midscope {
 namespace {
@@ -19,7 +20,8 @@ constexpr QLatin1String kTableStart("so far ");
 
 }  // namespace
 
-SweepProcess::SweepProcess(QObject* parent) : QObject(parent) {
+SweepProcess::SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent)
+    : QObject(parent), link_(std::move(link)) {
   process_.setProcessChannelMode(QProcess::SeparateChannels);
   connect(&process_, &QProcess::readyReadStandardError, this, &SweepProcess::ReadErrors);
   connect(&process_, &QProcess::readyReadStandardOutput, this,
@@ -32,6 +34,8 @@ SweepProcess::SweepProcess(QObject* parent) : QObject(parent) {
 
 SweepProcess::~SweepProcess() {
   process_.disconnect(this);
+  stop_there_ = true;
+  if (there_.joinable()) there_.join();
   if (!running()) return;
   Stop();
   if (!process_.waitForFinished(kMillisecondsToStop)) process_.kill();
@@ -51,6 +55,7 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
   rest_.clear();
   held_ = false;
   stopped_ = false;
+  if (link_->command().remote) return StartThere(arguments);
   QStringList all = arguments;
   all << QStringLiteral("--progress") << QStringLiteral("json");
   if (table) all << QStringLiteral("--watch") << QString::number(kSecondsBetweenTables);
@@ -66,9 +71,43 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
   process_.start(program, all);
 }
 
+// Lines of the program arrive as notes, its progress as progress.
+void SweepProcess::StartThere(const QStringList& arguments) {
+  stop_there_ = false;
+  Message words = Message::array();
+  for (const QString& word : arguments) words.push_back(word.toStdString());
+  there_ = std::thread([this, words] {
+    const auto here = [this](auto function) {
+      QMetaObject::invokeMethod(this, function, Qt::QueuedConnection);
+    };
+    JobContext context;
+    context.cancel = &stop_there_;
+    context.progress = [&](const Progress& progress) {
+      here([this, progress] { Q_EMIT Progressed(progress); });
+    };
+    context.log = [&](const std::string& line) {
+      here([this, text = QString::fromStdString(line)] { ReadLine(text); });
+    };
+    Message answer;
+    const JobOutcome outcome = RunJob(context, [&](const JobContext& job) {
+      answer = link_->Call("command", {{"arguments", words}}, job);
+    });
+    here([this, answer, outcome] {
+      there_.join();
+      if (answer.is_object()) output_ = QString::fromStdString(answer.value("out", ""));
+      const bool failed = answer.is_object() && answer.value("status", 0) != 0;
+      const QString why = outcome.end == JobEnd::kFailed ? QString::fromStdString(outcome.why)
+                          : failed && !stopped_          ? message_
+                                                         : QString();
+      Q_EMIT Finished(why, stopped_);
+    });
+  });
+}
+
 void SweepProcess::Stop() {
   if (!running()) return;
   stopped_ = true;
+  stop_there_ = true;
   SetHeld(false);
   Send(SIGINT);
 }

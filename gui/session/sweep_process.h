@@ -11,9 +11,13 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <atomic>
+#include <memory>
 #include <optional>
+#include <thread>
 
 #include "core/base/job.h"
+#include "probes/client/engine_link.h"
 
 namespace midscope {
 
@@ -21,7 +25,8 @@ class SweepProcess : public QObject {
   Q_OBJECT
 
  public:
-  explicit SweepProcess(QObject* parent = nullptr);
+  // A sweep of an engine on another machine runs there, and goes on if the connection breaks.
+  explicit SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent = nullptr);
   // Interrupts a running sweep; its file keeps the finished samples.
   ~SweepProcess() override;
 
@@ -33,7 +38,7 @@ class SweepProcess : public QObject {
   void Stop();
   // If `held`, suspends the process, so that it uses no processor time; else resumes it.
   void SetHeld(bool held);
-  bool running() const { return process_.state() != QProcess::NotRunning; }
+  bool running() const { return process_.state() != QProcess::NotRunning || there_.joinable(); }
   bool held() const { return held_; }
   // Standard output so far: the final tables, or JSON.
   const QString& output() const { return output_; }
@@ -53,12 +58,16 @@ class SweepProcess : public QObject {
   void Finished(const QString& failure, bool stopped);
 
  private:
+  void StartThere(const QStringList& arguments);
   void Send(int signal);
   void ReadErrors();
   void ReadLine(const QString& line);
   void OnFinished(int code, QProcess::ExitStatus status);
 
+  const std::shared_ptr<EngineLink> link_;
   QProcess process_;
+  std::thread there_;  // waits for a sweep on another machine
+  std::atomic<bool> stop_there_{false};
   QString output_;
   QString table_;
   QString message_;  // the last line that is not progress

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "kernels/check.h"
+#include "probes/client/sent_files.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/serve/engine_values.h"
 
@@ -19,15 +20,10 @@ namespace {
 
 using OnRecord = std::function<void(const Record&)>;
 
-Message Texts(const std::vector<Intervention>& settings) {
-  Message texts = Message::array();
-  for (const Intervention& setting : settings) texts.push_back(PrintIntervention(setting));
-  return texts;
-}
-
 class ClientEngine : public Engine {
  public:
-  explicit ClientEngine(std::shared_ptr<EngineLink> link) : link_(std::move(link)) {}
+  explicit ClientEngine(std::shared_ptr<EngineLink> link)
+      : link_(std::move(link)), files_(*link_) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
     return Read([&] {
@@ -42,21 +38,21 @@ class ClientEngine : public Engine {
   }
 
   std::vector<Record> SetPrompt(const PromptRequest& request, const JobContext& context) override {
-    return RecordsOf("set_prompt", PromptMessage(request), context);
+    return RecordsOf("set_prompt", PromptParams(request), context);
   }
 
   std::vector<Record> Preview(const PromptRequest& request) const override {
     if (process_ == 0) {
       throw UsageError("preview", "a model must be open to show tokens", "Open one");
     }
-    return RecordsOf("preview", PromptMessage(request), {});
+    return RecordsOf("preview", PromptParams(request), {});
   }
 
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
     MIDSCOPE_CHECK(request.hooks.empty(), "hooks of a window");
     return Read([&] {
       Message params = {{"place", request.place},
-                        {"setting", PrintIntervention(request.intervention)},
+                        {"setting", SettingText(request.intervention)},
                         {"options", Message::parse(request.probe_options)},
                         {"logits", request.last_logits}};
       if (!request.channels.empty()) params["channels"] = request.channels;
@@ -73,7 +69,7 @@ class ClientEngine : public Engine {
         return WhatIfReply{link_->Records(message.at("records")), ReadCost(message.at("cost"))};
       };
       Message params = {{"place", request.place},
-                        {"setting", PrintIntervention(request.intervention)},
+                        {"setting", SettingText(request.intervention)},
                         {"attention", request.attention},
                         {"partial", partial != nullptr}};
       if (!request.channels.empty()) params["channels"] = request.channels;
@@ -88,7 +84,7 @@ class ClientEngine : public Engine {
                  const JobContext& context) override {
     Message params = {{"settings", Texts(request.settings)}, {"samples", request.samples}};
     if (!request.beside.empty()) params["beside"] = Texts(request.beside);
-    if (request.against) params["against"] = PrintIntervention(*request.against);
+    if (request.against) params["against"] = SettingText(*request.against);
     return OnlyRecord("compare", params, context, partial);
   }
 
@@ -111,7 +107,7 @@ class ClientEngine : public Engine {
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override {
     return OnlyRecord("prompt_channels",
                       {{"place", request.place},
-                       {"setting", PrintIntervention(request.intervention)},
+                       {"setting", SettingText(request.intervention)},
                        {"options", Message::parse(request.options)}},
                       context);
   }
@@ -120,7 +116,7 @@ class ClientEngine : public Engine {
                   const JobContext& context) override {
     return OnlyRecord("generate",
                       {{"place", request.place},
-                       {"setting", PrintIntervention(request.intervention)},
+                       {"setting", SettingText(request.intervention)},
                        {"new_tokens", request.new_tokens}},
                       context, partial);
   }
@@ -146,6 +142,21 @@ class ClientEngine : public Engine {
     }
   }
 
+  std::string SettingText(const Intervention& setting) {
+    return files_.Sent(PrintIntervention(setting));
+  }
+
+  Message Texts(const std::vector<Intervention>& settings) {
+    Message texts = Message::array();
+    for (const Intervention& setting : settings) texts.push_back(SettingText(setting));
+    return texts;
+  }
+
+  Message PromptParams(PromptRequest request) const {
+    request.task = files_.Sent(request.task);
+    return PromptMessage(request);
+  }
+
   std::vector<Record> RecordsOf(const std::string& method, const Message& params,
                                 const JobContext& context, const OnRecord& partial = {}) const {
     return Read([&] {
@@ -165,6 +176,7 @@ class ClientEngine : public Engine {
   }
 
   const std::shared_ptr<EngineLink> link_;
+  mutable SentFiles files_;
   std::atomic<int64_t> process_{0};  // the process that opened the model; 0: none has
   mutable std::mutex mutex_;
   Provenance provenance_;  // guarded by mutex_

@@ -83,7 +83,7 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
   split->addWidget(form_);
   split->addWidget(table_);
   split->setStretchFactor(1, 1);
-  sweep_ = new SweepProcess(this);
+  sweep_ = new SweepProcess(session()->files_of_engine().link(), this);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(split, 1);

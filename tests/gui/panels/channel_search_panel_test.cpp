@@ -22,6 +22,7 @@
 #include "gui/plots/lines_plot.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/measure/channels/channel_layers.h"
+#include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"

@@ -19,8 +19,9 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/session/tried_settings.h"
-#include "probes/client/engine_link.h"
+
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -32,7 +33,7 @@ class SessionCodeTest : public QObject {
 
  private:
   struct Rig {
-    MainWindow window{std::make_shared<EngineLink>(LocalEngine())};
+    MainWindow window{test::TestEngine()};
     Session* session = window.session();
     QTemporaryDir folder;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/fake_engine.h"
 

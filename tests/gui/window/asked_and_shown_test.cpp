@@ -19,15 +19,16 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/client/engine_link.h"
+
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
 
 // The window with the embedded model.
 struct RealRig {
-  MainWindow window{std::make_shared<EngineLink>(LocalEngine())};
+  MainWindow window{test::TestEngine()};
   Session* session = window.session();
 
   bool Run(const PromptRequest& request) {

@@ -38,9 +38,10 @@
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/selection.h"
-#include "probes/client/engine_link.h"
+
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
@@ -67,7 +68,7 @@ class FirstDayTest : public QObject {
     return panel;
   }
   void Make() {
-    window_ = std::make_unique<MainWindow>(std::make_shared<EngineLink>(LocalEngine()));
+    window_ = std::make_unique<MainWindow>(test::TestEngine());
     session_ = window_->session();
     selection_ = window_->findChild<Selection*>();
     session_->SetSamples(0);

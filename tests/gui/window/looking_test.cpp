@@ -24,9 +24,10 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/session.h"
 #include "gui/widgets/input_boxes.h"
-#include "probes/client/engine_link.h"
+
 #include "tests/gui/support/looking_rig.h"
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
@@ -264,7 +265,7 @@ class LookingTest : public QObject {
 
   // The complete path on the embedded model: the head that finds the gold, its text, a factor.
   void TheEmbeddedModelIsLookedInto() {
-    MainWindow window(std::make_shared<EngineLink>(LocalEngine()));
+    MainWindow window(test::TestEngine());
     Session* session = window.session();
     session->SetSamples(0);
     window.resize(1400, 900);

@@ -22,9 +22,10 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "probes/client/engine_link.h"
+
 #include "probes/prompt/prompt_record.h"
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
@@ -54,7 +55,7 @@ class WhatTheModelSaysTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
-    window_ = std::make_unique<MainWindow>(std::make_shared<EngineLink>(LocalEngine()));
+    window_ = std::make_unique<MainWindow>(test::TestEngine());
     session_ = window_->session();
     session_->SetSamples(0);
     session_->SetReleaseDelay(0);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "probes/client/sent_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/hashes.h"
+#include "probes/serve/message.h"
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnds = "(),=+:\"";  // of a name, in settings and tasks
+
+bool IsFileHere(const std::string& name) {
+  std::error_code failed;
+  return name.find_first_of("./") != std::string::npos && fs::is_regular_file(name, failed);
+}
+
+}  // namespace
+
+std::string SentFiles::NameThere(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file),
+                                   std::istreambuf_iterator<char>()};
+  if (file.bad()) throw Failure(path, "it cannot be read");
+  ContentHash hash(ContentHashKind::kSha256, std::ssize(bytes));
+  hash.Add(std::as_bytes(std::span(bytes)));
+  const std::string digest = hash.Finish();
+  const std::lock_guard lock(mutex_);
+  std::string& name = names_[digest];
+  if (name.empty()) {
+    const Message answer = link_.Call(
+        "write_file",
+        {{"data", Message::binary(bytes)}, {"suffix", fs::path(path).extension().string()}});
+    name = answer.value("path", "");
+  }
+  return name;
+}
+
+std::string SentFiles::Sent(const std::string& text) {
+  if (!link_.command().remote) return text;
+  std::string sent;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find_first_of(kEnds, begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    sent += IsFileHere(word) ? NameThere(word) : word;
+    if (end < text.size()) sent += text[end];
+    begin = end + 1;
+  }
+  return sent;
+}
+
+}  // namespace midscope
