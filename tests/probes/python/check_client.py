@@ -8,6 +8,7 @@ equals `ablate`, a killed engine is an error that names it, Ctrl-C leaves the mo
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,14 @@ import numpy as np  # noqa: E402
 import midscope  # noqa: E402
 
 TASK = "list:lines=8"
+
+
+PAGE = (SOURCES / "probes" / "python" / "README.md").read_text(encoding="utf-8")
+
+
+def block_of_page(beginning):
+    """Returns the code of the page's block that contains the text."""
+    return next(block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if beginning in block)
 
 
 def command(*arguments):
@@ -79,6 +88,16 @@ class Client(unittest.TestCase):
             self.model.run(self.prompt, capture=["blocks.30.hook_resid_post"])
         with self.assertRaisesRegex(midscope.Error, "unknown"):
             self.model.run(self.prompt, capture=["blocks.3.hook_residpost"])
+
+    def test_the_probe_of_the_page_measures_the_entropy_of_attention(self):
+        names = {"model": self.model, "prompt": self.prompt, "np": np}
+        exec(block_of_page("def attention_entropy"), names)
+        for setting in ["none", "pi(1.5)"]:
+            entropy = names["attention_entropy"](self.model, self.prompt, setting)
+            weights = self.model.run(self.prompt, setting).attention.values.astype(np.float64)
+            expected = [[sum(-w * np.log(w) for w in head if w > 0) for head in layer] for layer in weights]
+            self.assertEqual(entropy.dims, ("layer", "head"))
+            np.testing.assert_allclose(entropy.values, expected, rtol=0, atol=1e-12)
 
     def test_a_hook_that_zeroes_a_head_equals_ablate(self):
         shapes = []
