@@ -30,7 +30,6 @@
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/plugin/plugin_loader.h"
 
 namespace {
 
@@ -105,10 +104,7 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
 }
 
 int RunWindow(QApplication& app, const GuiCommand& command) {
-  std::vector<std::string> plugins;
-  for (const QString& file : command.plugins) plugins.push_back(file.toStdString());
-  midscope::MainWindow window(midscope::MakeLocalEngine(midscope::ProbesWithPlugins(plugins)));
-  if (!command.plugins.isEmpty()) window.ShowPanel(window.panel<midscope::RecordPanel>());
+  midscope::MainWindow window(midscope::MakeLocalEngine());
   if (command.task == GuiTask::kWindow) {
     window.Remember(midscope::FileMenu::UsualSettingsFile());
   }
@@ -203,7 +199,7 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   midscope::GuardMappedFiles();
   try {
-    // Separates Qt's options first, because --plugin is also an option of Qt.
+    // Separates Qt's options first, because --session is also an option of Qt.
     const midscope::SplitArguments split =
         midscope::SplitQtArguments(midscope::ReadArguments(argc, argv));
     const GuiCommand command = midscope::ReadCommandLine(split.own);

@@ -11,7 +11,6 @@
 #include "gui/base/display_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
-#include "probes/plugin/plugin_loader.h"
 
 namespace midscope {
 namespace {
@@ -79,7 +78,6 @@ std::vector<Parameter> WindowOptions() {
                     "setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\""),
       WholeNumberParameter("samples", "how many samples the means are over; 0: no means", 0,
                            kNoMaximum),
-      PluginOption(),
       FileParameter("render",
                     "draw the pictures of a file of results into --out, without a display"),
       FileParameter("out", "folder for the pictures; made if it is not there"),
@@ -249,8 +247,6 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   }
   command.samples = NumberOf(options, "samples");
   command.prompt_task = TextOf(options, "task");
-  for (const std::string& file : options.TextList("plugin"))
-    command.plugins << QString::fromStdString(file);
   command.setting_b = TextOf(options, "with");
   command.script = TextOf(options, "do");
   if (options.IsSet("render")) {

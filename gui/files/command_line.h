@@ -23,7 +23,6 @@ struct GuiCommand {
   std::vector<std::pair<std::string, std::string>> model_options;
   QString prompt_task;  // --task; "": the default
   QString setting_b;    // --with; "": none
-  QStringList plugins;  // --plugin
   QString session;      // --session; "": none
   std::optional<int64_t> samples;
   QString screenshot;
@@ -37,7 +36,7 @@ QStringList ReadArguments(int count, char** arguments);
 
 // Separates Qt's arguments (-style Fusion, -platform offscreen, ...; with one dash or two) from all
 // others; both lists begin with the program's name. An option that both Qt and midscope-gui have
-// (--plugin, --session) goes to midscope-gui. Throws Error (usage) if a Qt option lacks its value.
+// (--session) goes to midscope-gui. Throws Error (usage) if a Qt option lacks its value.
 struct SplitArguments {
   QStringList own;
   QStringList qt;

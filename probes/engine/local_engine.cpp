@@ -28,12 +28,12 @@
 #include "probes/engine/scan_so_far.h"
 #include "probes/engine/what_if_records.h"
 #include "probes/measure/builtin/model_positions.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "probes/measure/builtin/probes.h"
 #include "probes/measure/channels/channel_options.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
-#include "probes/plugin/probe_registry.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep.h"
 

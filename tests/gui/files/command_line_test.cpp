@@ -44,15 +44,13 @@ class CommandLineTest : public QObject {
   }
 
   void QtsOwnArgumentsAreQts() {
-    const QStringList line = {
-        "midscope-gui", "-style",   "Fusion",    "--task",     "kv",
-        "--plugin",     "probe.so", "--session", "a.midscope", "--platform=offscreen",
-        "-reverse"};
+    const QStringList line = {"midscope-gui", "-style",    "Fusion",     "--task",
+                              "kv",           "--session", "a.midscope", "--platform=offscreen",
+                              "-reverse"};
     const SplitArguments split = SplitQtArguments(line);
     QCOMPARE(split.qt,
              (QStringList{"midscope-gui", "-style", "Fusion", "--platform=offscreen", "-reverse"}));
-    QCOMPARE(split.own, (QStringList{"midscope-gui", "--task", "kv", "--plugin", "probe.so",
-                                     "--session", "a.midscope"}));
+    QCOMPARE(split.own, (QStringList{"midscope-gui", "--task", "kv", "--session", "a.midscope"}));
     QVERIFY_EXCEPTION_THROWN(SplitQtArguments({"midscope-gui", "-style"}), Error);
     const GuiCommand all = Read("--help-all");
     QCOMPARE(all.task, GuiTask::kPrintAndLeave);
@@ -75,21 +73,19 @@ class CommandLineTest : public QObject {
   }
 
   void ValuesAreReadByTheirDescriptions() {
-    const GuiCommand command =
-        Read("--task kv:pairs=5 --with pi(1.5) --samples 7 --plugin a.so --plugin b.so");
+    const GuiCommand command = Read("--task kv:pairs=5 --with pi(1.5) --samples 7");
     QCOMPARE(command.prompt_task, QString("kv:pairs=5"));
     QCOMPARE(command.setting_b, QString("pi(1.5)"));
     QCOMPARE(command.samples, int64_t{7});
-    QCOMPARE(command.plugins, (QStringList{"a.so", "b.so"}));
     QCOMPARE(Read("--samples 0").samples, int64_t{0});
     QCOMPARE(Read("").samples, std::nullopt);
     QCOMPARE(Read("--task list --task kv").prompt_task, QString("kv"));  // the last value counts
     const QString help = Read("--help").text.simplified();               // Qt wraps its lines
     for (const char* option :
          {"--dtype <TEXT>", "--threads <N>", "--session <FILE>", "--task <TEXT>", "--with <TEXT>",
-          "--samples <N>", "--plugin <TEXT>", "--render <FILE>", "--out <FILE>", "--format <TEXT>",
-          "--head <TEXT>", "--channel <N>", "--screenshot <FILE>", "float32 | bfloat16",
-          "default: png,svg,pdf", "at least 0"}) {
+          "--samples <N>", "--render <FILE>", "--out <FILE>", "--format <TEXT>", "--head <TEXT>",
+          "--channel <N>", "--screenshot <FILE>", "float32 | bfloat16", "default: png,svg,pdf",
+          "at least 0"}) {
       QVERIFY2(help.contains(option), option);
     }
   }
