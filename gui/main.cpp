@@ -198,7 +198,7 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
 
 int main(int argc, char** argv) {
   try {
-    // Separates Qt's options first.
+    // Separates Qt's options first, because --session is also an option of Qt.
     const midscope::SplitArguments split =
         midscope::SplitQtArguments(midscope::ReadArguments(argc, argv));
     const GuiCommand command = midscope::ReadCommandLine(split.own);

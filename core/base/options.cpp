@@ -24,7 +24,7 @@ std::string MarkdownCell(std::string text) {
 
 }  // namespace
 
-// Plain messages without a source location: a plugin can cause them, and its author reads them.
+// Messages are plain, without a source location.
 OptionSet::OptionSet(std::vector<Parameter> descriptions)
     : descriptions_(std::move(descriptions)), values_(descriptions_.size()) {
   for (size_t i = 0; i < descriptions_.size(); ++i) {

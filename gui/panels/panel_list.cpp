@@ -147,7 +147,7 @@ PanelEntry NotesEntry() {
 PanelEntry RecordsEntry() {
   return Entry<RecordPanel>(
       "records", QObject::tr("Other records"),
-      QObject::tr("Every array that no panel of its own shows, from further probes, plugins and "
+      QObject::tr("Every array that no panel of its own shows, from further probes and "
                   "files."));
 }
 

@@ -194,14 +194,10 @@ void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices)
 
 void RecordPanel::OfferRecords() {
   std::vector<Choice> found;
-  // Lists records of plugins first.
-  for (const bool of_plugin : {true, false}) {
-    for (const Side side : {Side::kA, Side::kB}) {
-      for (const std::string& name : session()->record_names(side)) {
-        const Record* record = session()->record(side, name);
-        if (!record || HasOwnPanel(name)) continue;
-        if (record->attributes.count("plugin") == (of_plugin ? 1 : 0)) AddChoices(*record, found);
-      }
+  for (const Side side : {Side::kA, Side::kB}) {
+    for (const std::string& name : session()->record_names(side)) {
+      const Record* record = session()->record(side, name);
+      if (record && !HasOwnPanel(name)) AddChoices(*record, found);
     }
   }
   if (found != choices_) {
@@ -300,9 +296,7 @@ void RecordPanel::ShowPicture(const Record& record, const Array& array) {
 void RecordPanel::RefreshNote(const Record* record) {
   QString note;
   if (record) {
-    const QString plugin = TextAttribute(*record, "plugin");
     QStringList parts;
-    if (!plugin.isEmpty()) parts << tr("by %1").arg(plugin);
     const QString options = MadeWith(*record);
     if (!options.isEmpty()) parts << tr("with %1").arg(options);
     const RecordName name = NameOf(*session(), ShownSide(), record);

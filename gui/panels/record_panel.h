@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows records that no other panel shows, including those of plugins: arrays over one axis as a
+// Shows records that no other panel shows: arrays over one axis as a
 // table, others as a heat map or lines. All labels come from the record.
 #pragma once
 

@@ -36,8 +36,7 @@ QString ProbeHelp(const ProbeOffer& probe) {
   const std::pair<QString, std::string> parts[] = {
       {QObject::tr("Source: "), probe.source},
       {QObject::tr("The public code: "), probe.departures},
-      {QObject::tr("Limits: "), probe.limits},
-      {QObject::tr("From: "), probe.plugin}};
+      {QObject::tr("Limits: "), probe.limits}};
   for (const auto& [title, part] : parts) {
     if (part.empty()) continue;
     text += QStringLiteral("<br>") + title + QString::fromStdString(part).toHtmlEscaped();

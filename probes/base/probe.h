@@ -87,8 +87,6 @@ struct ProbeType {
   // Makes the probe. Throws Error if an option does not fit the model, or the prompt has nothing to
   // measure (no answer, for example).
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
-  // File name of the plugin's library; empty for built-in probes.
-  std::string plugin{};
   // Makes additional records from the records of several prompts, stacked [sample, place, ...]
   // (record_stack.h). If empty, there are none.
   std::function<std::vector<Record>(const Record& stacked)> summarise{};

@@ -38,7 +38,7 @@ struct RecordOrigin {
   std::string products = "float";
 };
 
-// Writes the attributes. Attributes of the record with the same names (from a plugin) are replaced,
+// Writes the attributes. Attributes of the record with the same names are replaced,
 // except `task`, `seed`, `sample` and `place`.
 void WriteOrigin(const RecordOrigin& origin, Record& record);
 

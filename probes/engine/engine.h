@@ -60,7 +60,6 @@ struct ProbeOffer {
   std::string source{};
   std::string departures{};
   std::string limits{};
-  std::string plugin{};     // the plugin's library; "": a built-in probe
   bool on_request = false;  // runs only if CaptureRunRequest::probe_options names it
   std::vector<Parameter> options{};
 };
@@ -243,8 +242,8 @@ class Engine {
   // model is open.
   virtual std::vector<Record> Preview(const PromptRequest& prompt_request) const = 0;
   // Returns records last_query_attention, position_awareness, position_ratio, hidden_channels (if
-  // requested), next_tokens, answer (if the prompt has one), those of plugins, and those of probes
-  // that the request names. A record's attribute `options` (JSON) has the options of its probe.
+  // requested), next_tokens, answer (if the prompt has one), and those of probes that the request
+  // names. A record's attribute `options` (JSON) has the options of its probe.
   // Throws Error if the setting or the prompt does not fit the model; the error of a single probe
   // is returned in CaptureRunReply::failures.
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,

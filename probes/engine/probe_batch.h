@@ -14,7 +14,7 @@
 #include "core/intervention/intervention.h"
 #include "core/tokenizer/prompt.h"
 #include "probes/engine/kept_prompts.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "probes/sweep/sample_source.h"
 
 namespace midscope {

@@ -21,7 +21,7 @@ std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
   for (const ProbeType& type : probes.types()) {
     if (!IsOffered(type)) continue;
     offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
-                      type.plugin, type.on_request, type.options});
+                      type.on_request, type.options});
   }
   return offers;
 }

@@ -7,7 +7,7 @@
 #include "core/base/options.h"
 #include "core/base/record.h"
 #include "probes/engine/engine.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope {
 

@@ -127,12 +127,9 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   LogBytesWithoutToken(prompt, context);
   const Intervention resolved = ResolvePassages(intervention, prompt);
   const ProbeInput input{decoder, prompt, resolved, options, &context};
-  const auto optional = [](const ProbeType* type) {
-    return type->on_request || !type->plugin.empty();
-  };
   Types usual;
   Types others;
-  for (const ProbeType* type : types) (optional(type) ? others : usual).push_back(type);
+  for (const ProbeType* type : types) (type->on_request ? others : usual).push_back(type);
   std::vector<std::string> found;
   try {
     std::vector<Record> records = RunTogether(input, types, &found, hooks);

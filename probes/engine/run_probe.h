@@ -11,7 +11,7 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention.h"
 #include "core/tokenizer/prompt.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope {
 

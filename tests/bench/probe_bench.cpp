@@ -20,7 +20,7 @@
 #include "core/compute/process_start.h"
 #include "core/decoder/decoder.h"
 #include "probes/engine/run_probe.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace {
 

@@ -20,7 +20,7 @@ FOLDERS = {
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
              "terms", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
-    "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "plugin", "measure/scan", "sweep",
+    "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "measure/scan", "sweep",
                "measure/channels", "engine", "serve", "client", "cli"],
     "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],
 }

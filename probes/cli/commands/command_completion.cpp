@@ -83,7 +83,7 @@ std::string BashScript() {
   std::string names;
   std::string values;
   std::string cases;
-  for (const Command& command : CommandsWithPlugins()) {
+  for (const Command& command : Commands()) {
     names += command.name + " ";
     values += BashValues(command);
     cases += BashCommand(command);
@@ -174,7 +174,7 @@ std::string ZshCommand(const Command& command) {
 std::string ZshScript() {
   std::string names;
   std::string cases;
-  for (const Command& command : CommandsWithPlugins()) {
+  for (const Command& command : Commands()) {
     names += "    " + ShellQuoted(command.name + ":" + command.summary) + "\n";
     cases += ZshCommand(command);
   }
@@ -241,7 +241,7 @@ std::string FishScript() {
       "complete -c midscope -f\n"
       "complete -c midscope -l help -d 'print this help'\n";
   const std::string command_line = "complete -c midscope -n __fish_use_subcommand -a ";
-  for (const Command& command : CommandsWithPlugins()) {
+  for (const Command& command : Commands()) {
     script += command_line + command.name + " -d " + FishText(command.summary) + "\n" +
               FishCommand(command);
   }
@@ -264,7 +264,7 @@ Command CompletionCommand() {
   command.summary = "completions for a shell: commands, options, choices, files";
   command.description =
       "Prints a script that lets a shell complete commands, options, choices and files. It is\n"
-      "made from the commands' own descriptions, those of plugins in MIDSCOPE_PLUGIN_PATH too.";
+      "made from the commands' own descriptions.";
   command.positionals = {"shell"};
   Parameter shell = ChoiceParameter("shell", "the shell", {"bash", "zsh", "fish"});
   shell.default_value = {};

@@ -90,7 +90,7 @@ std::string ManPage() {
   const Command none;
   for (const Parameter& option : CommonOptions()) text += OptionText(none, option);
   text += ".SH COMMANDS\n";
-  for (const Command& command : CommandsWithPlugins()) text += CommandText(command);
+  for (const Command& command : Commands()) text += CommandText(command);
   return text;
 }
 

@@ -20,7 +20,6 @@
 #include "probes/engine/run_probe.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
-#include "probes/plugin/plugin_loader.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
@@ -89,23 +88,6 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
 }
 
-// Throws Error (usage) if an option of a plugin has the name of one of the command's options, which
-// plugins can't all avoid.
-void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<Parameter>& own) {
-  for (const ProbeType& type : probes.types()) {
-    if (type.plugin.empty()) continue;
-    for (const Parameter& option : type.options) {
-      const bool taken = std::any_of(own.begin(), own.end(), [&](const Parameter& other) {
-        return other.name == option.name;
-      });
-      if (!taken) continue;
-      throw Failure("plugin " + type.plugin,
-                    "its option --" + option.name + " is an option of midscope probe",
-                    "Rename probe '" + type.name + "'");
-    }
-  }
-}
-
 std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
   std::vector<Parameter> options = ModelOptions();
   options.front().required = false;  // a plan file may set it
@@ -120,14 +102,15 @@ std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
   add(InGroup("Output",
               {OutOption("the HDF5 file to write"),
                FlagParameter("overwrite", "replace the file where it exists"), JsonOption()}));
-  add(InGroup("Probes",
-              {PluginOption(), FlagParameter("list", "describe each probe, and do nothing else")}));
-  RefuseTakenOptions(probes, options);
+  add(InGroup("Probes", {FlagParameter("list", "describe each probe, and do nothing else")}));
   add(InGroup("Probes", probes.Options()));
   return options;
 }
 
-Command ProbeCommandWith(const ProbeRegistry& probes) {
+}  // namespace
+
+Command ProbeCommand() {
+  const ProbeRegistry probes = BuiltInProbes();
   Command command;
   command.name = "probe";
   command.summary = "one prompt through the model, with all probes";
@@ -157,19 +140,13 @@ Command ProbeCommandWith(const ProbeRegistry& probes) {
       "  midscope probe embedded --task list:lines=20 --places 1,10,20 --samples 3 \\\n"
       "      --probes span_attention,logit_lens --out places.h5\n"
       "  midscope probe --plan probes.toml --out runs --resume\n"
-      "  midscope probe embedded --prompt-file book.txt --probes perplexity --window 2048\n"
-      "  midscope probe --plugin ./libmine.so --list";
+      "  midscope probe embedded --prompt-file book.txt --probes perplexity --window 2048";
   command.is_shared = [](const OptionSet& options) {
     return !options.Flag("list") && !options.Flag("dry-run") &&
            RequestsBatch(ProbeCells(options).front().options);
   };
   command.run = [probes](const CommandInput& input) { RunProbe(probes, input); };
-  command.with_probes = ProbeCommandWith;
   return command;
 }
-
-}  // namespace
-
-Command ProbeCommand() { return ProbeCommandWith(BuiltInProbes()); }
 
 }  // namespace midscope::cli

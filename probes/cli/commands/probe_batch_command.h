@@ -6,7 +6,7 @@
 
 #include "probes/cli/commands/probe_cells.h"
 #include "probes/cli/program/command.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope::cli {
 

@@ -16,7 +16,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/engine/kept_prompts.h"
 #include "probes/engine/probe_batch.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "probes/plugin/plugin_loader.h"
 
 namespace midscope::cli {
 
@@ -29,26 +28,6 @@ const Command& FindCommand(const std::string& name) {
     known.push_back(command.name);
   }
   throw UsageError("'" + name + "'", "the command is unknown", KnownWordsHint(name, known));
-}
-
-Command WithPlugins(const Command& command, const std::vector<std::string>& arguments) {
-  if (!command.with_probes) return command;
-  const std::string flag = "--" + PluginOption().name;
-  std::vector<std::string> files;
-  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-    if (arguments[i] == flag && i + 1 < arguments.size()) {
-      files.push_back(arguments[++i]);
-    } else if (arguments[i].starts_with(flag + "=")) {
-      files.push_back(arguments[i].substr(flag.size() + 1));
-    }
-  }
-  return command.with_probes(ProbesWithPlugins(files));
-}
-
-std::vector<Command> CommandsWithPlugins() {
-  std::vector<Command> commands;
-  for (const Command& command : Commands()) commands.push_back(WithPlugins(command, {}));
-  return commands;
 }
 
 bool IsPositional(const Command& command, const std::string& option) {

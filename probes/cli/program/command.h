@@ -13,10 +13,6 @@
 #include "core/base/options.h"
 #include "core/base/parameter.h"
 
-namespace midscope {
-class ProbeRegistry;
-}
-
 namespace midscope::cli {
 
 // The arguments of a running command.
@@ -43,9 +39,6 @@ struct Command {
   // Whether several processes (mpirun, srun) share the work. If empty, they never do, and only one
   // of them runs the command.
   std::function<bool(const OptionSet&)> is_shared{};
-  // For commands that run probes: returns the same command with these probes and their options.
-  // Such commands have the option --plugin.
-  std::function<Command(const ProbeRegistry&)> with_probes;
 };
 
 // Thrown instead of Cancelled; its text says what has been stored and how to resume.
@@ -81,14 +74,6 @@ const std::vector<Command>& Commands();
 // Finds a command. Throws Error (usage), which suggests the nearest name, if there is none of that
 // name.
 const Command& FindCommand(const std::string& name);
-
-// If the command runs probes, adds those of the libraries in MIDSCOPE_PLUGIN_PATH and in --plugin
-// among the arguments. Called before the other arguments are parsed, because plugins add options.
-// Throws Error.
-Command WithPlugins(const Command& command, const std::vector<std::string>& arguments);
-
-// Returns all commands, with the probes of the libraries in MIDSCOPE_PLUGIN_PATH. Throws Error.
-std::vector<Command> CommandsWithPlugins();
 
 // Whether the option is one of the command's positionals.
 bool IsPositional(const Command& command, const std::string& option);

@@ -165,7 +165,7 @@ std::string TopicHelp(const std::string& topic) {
   }
   if (topic == "jsonl") return OwnTaskHelp();
   for (const Command& command : Commands()) {
-    if (command.name == topic) return HelpText(WithPlugins(command, {}));
+    if (command.name == topic) return HelpText(command);
   }
   throw UsageError("help topic '" + topic + "'", "the topic is unknown",
                    KnownWordsHint(topic, HelpTopics()));
@@ -210,7 +210,6 @@ std::string ProbeHelp(const ProbeRegistry& probes) {
     text += (text.empty() ? "" : "\n") + fmt::format("  {}    (runs {})\n", type.name, When(type));
     text += Labelled("", type.summary);
     text += Labelled("from", type.source);
-    text += Labelled("plugin", type.plugin);
     text += Labelled("public code", type.departures);
     text += Labelled("limits", type.limits);
     std::string options;
@@ -236,7 +235,6 @@ std::string ProbeListJson(const ProbeRegistry& probes) {
     list.push_back({{"name", type.name},
                     {"summary", type.summary},
                     {"source", TextOrNull(type.source)},
-                    {"plugin", TextOrNull(type.plugin)},
                     {"options", options}});
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope::cli {
 
@@ -28,7 +28,7 @@ std::string PresetHelp();
 // behaviour for grouped heads and other position schemes, and its options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
-// Returns [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help",
+// Returns [{"name", "summary", "source", "options": [{"name", "help",
 // "unit", "allowed", "default"}]}]; a default is written as on the command line; null: none.
 std::string ProbeListJson(const ProbeRegistry& probes);
 

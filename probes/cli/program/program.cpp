@@ -36,7 +36,7 @@ void Say(const std::string& message) {
 void RunCommand(const std::vector<std::string>& arguments, bool quiet,
                 const std::atomic<bool>& cancel, std::ostream& out) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  const Command command = WithPlugins(FindCommand(arguments.front()), rest);
+  const Command& command = FindCommand(arguments.front());
   OptionSet options(command.options);
   OptionSet common(CommonOptions());
   if (const std::optional<std::string> help = ParseArguments(command, rest, options, common)) {

@@ -34,9 +34,7 @@ std::vector<const Record*> ShownRecords(const std::vector<Record>& records,
         std::find_if(probes.types().begin(), probes.types().end(),
                      [&](const ProbeType& probe) { return probe.name == record.name; });
     const bool of_type = type != probes.types().end();
-    const bool of_plugin = record.attributes.count("plugin") > 0;
-    const bool is_requested =
-        of_plugin || (of_type ? type->on_request : batch && record.name != "prompt");
+    const bool is_requested = of_type ? type->on_request : batch && record.name != "prompt";
     if (is_requested) shown.push_back(&record);
   }
   return shown;

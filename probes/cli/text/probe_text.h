@@ -11,7 +11,7 @@
 #include "core/base/record.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope::cli {
 

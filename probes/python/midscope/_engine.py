@@ -13,7 +13,7 @@ import subprocess
 import threading
 from typing import Any, Callable
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 
 PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
@@ -87,7 +87,8 @@ class Engine:
         self._buffer = bytearray()
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         try:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            # Any: its pipes are optional for type checkers.
+            self._process: Any = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                              stderr=subprocess.PIPE, start_new_session=True, bufsize=0)
         except OSError as error:
             raise Error(shlex.join(self._command), error.strerror or str(error), "Check the program's path") from error
@@ -105,9 +106,9 @@ class Engine:
             raise
 
     def request(self, method: str, params: dict[str, Any] | None = None, *,
-                on_progress: Callable[[dict], None] | None = None,
-                on_partial: Callable[[dict], None] | None = None,
-                on_question: Callable[[dict], Any] | None = None) -> Any:
+                on_progress: Callable[[dict[str, Any]], None] | None = None,
+                on_partial: Callable[[dict[str, Any]], None] | None = None,
+                on_question: Callable[[dict[str, Any]], Any] | None = None) -> Any:
         """Sends a request and returns its result.
 
         Raises Error if the engine answers with an error or has ended, KeyboardInterrupt after Ctrl-C, when the request has been
@@ -168,18 +169,20 @@ class Engine:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        """Whether the process runs."""
+        return bool(self._process.poll() is None)
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        """The process id of the engine, or of the command that reaches it on another machine."""
+        return int(self._process.pid)
 
     def stderr(self) -> str:
         """The last lines that the process wrote to standard error."""
         return "\n".join(self._stderr)
 
     @staticmethod
-    def _error(error: dict) -> Error:
+    def _error(error: dict[str, Any]) -> Error:
         kind = Cancelled if error.get("cancelled") else Error
         return kind(error.get("thing", ""), error.get("reason", ""), error.get("remedy", ""), bool(error.get("usage")))
 
@@ -198,7 +201,7 @@ class Engine:
         last = self.stderr()
         return Error("engine", why + (f"; its last words:\n{last}" if last else ""), "Load the model again")
 
-    def _send(self, message: dict) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         frame = msgpack.packb(message, use_bin_type=True)
         if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", 64 << 20):
             raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
@@ -217,7 +220,7 @@ class Engine:
                 raise self._ended()
             self._buffer += data
 
-    def _receive(self) -> dict:
+    def _receive(self) -> dict[str, Any]:
         self._fill(4)
         (length,) = struct.unpack("<I", self._buffer[:4])
         self._fill(4 + length)

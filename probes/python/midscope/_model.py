@@ -36,7 +36,7 @@ class Prompt:
 
     Attributes:
         text: what is sent, with the chat template if there is one.
-        tokens: the text of each token.
+        tokens: the text of each token, with ``\\n`` for a line break.
         token_ids: ('token',) int64.
         spans: passages by name as (first token, one past the last token).
         answer: the answer that is scored; may be empty.
@@ -61,12 +61,12 @@ class Prompt:
         return f"<midscope.Prompt of {len(self.tokens)} tokens, answer {self.answer!r}>"
 
     def _repr_html_(self) -> str:
-        gold = self.spans.get("gold", (0, 0))
-        parts = []
-        for i, token in enumerate(self.tokens):
-            text = html.escape(token)
-            parts.append(f"<mark>{text}</mark>" if gold[0] <= i < gold[1] else text)
-        return f"<pre style='white-space: pre-wrap'>{''.join(parts)}<b>{html.escape(self.answer)}</b></pre>"
+        data = self.text.encode()
+        begins = [*self.record["token_begin"].values.tolist(), len(data)]
+        begin, end = (begins[token] for token in self.spans.get("gold", (0, 0)))
+        before, gold, after = (html.escape(part.decode("utf-8", "replace")) for part in (data[:begin], data[begin:end], data[end:]))
+        marked = f"<mark>{gold}</mark>" if gold else ""
+        return f"<pre style='white-space: pre-wrap'>{before}{marked}{after}<b>{html.escape(self.answer)}</b></pre>"
 
 
 class Model:
@@ -76,8 +76,9 @@ class Model:
         config: architecture, layers, heads, key_value_heads, head_dim, hidden, vocabulary, trained_context, dtype, device, ...
     """
 
-    def __init__(self, engine: Engine, name: str, options: dict[str, Any]):
+    def __init__(self, engine: Engine, name: str, options: dict[str, Any], is_remote: bool = False):
         self._engine = engine
+        self._is_remote = is_remote
         self._name = name
         self._options = options
         self._current: Prompt | None = None
@@ -87,8 +88,8 @@ class Model:
     # --- prompts
 
     def prompt(self, text: str, *, gold: str | tuple[int, int] | None = None, answer: str = "", question: str = "",
-               spans: dict[str, str | tuple[int, int]] | None = None, chat: bool | str = False, system: str = "",
-               bos: str = "auto") -> Prompt:
+               spans: dict[str, str | tuple[int, int]] | None = None, pieces: Sequence[tuple[int, int]] = (),
+               place: int | str | None = None, chat: bool | str = False, system: str = "", bos: str = "auto") -> Prompt:
         """Makes a prompt from text, which is sent unchanged unless ``chat`` is given.
 
         Args:
@@ -97,18 +98,28 @@ class Model:
             answer: the answer whose likelihood is scored, with its leading space.
             question: appended as the task jsonl does.
             spans: other passages by name.
+            pieces: bytes (begin, end) of exchangeable pieces; the one with the gold passage moves to ``place`` among them.
+            place: rank of the gold piece from 1 on, or a share such as ``"50%"``; None: the first. Needs pieces.
             chat: True for the model's own chat template, or the name of a template.
             system: system message of the chat.
             bos: auto, template, on or off: whether the prompt begins with the begin-of-text token.
 
+        Raises:
+            midscope.Error: a passage does not occur, or occurs more than once.
+
         Example:
-            >>> model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
+            >>> own = model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
+            >>> own.tokens, own.spans["gold"]
         """
         params: dict[str, Any] = {"text": text, "answer": answer, "question": question, "format": _format(chat, system, bos)}
         if gold is not None:
             params["gold"] = gold if isinstance(gold, str) else list(gold)
         if spans:
             params["spans"] = {name: span if isinstance(span, str) else list(span) for name, span in spans.items()}
+        if pieces:
+            params["pieces"] = [list(piece) for piece in pieces]
+        if place is not None:
+            params["places"] = str(place)
         return Prompt(self, params)
 
     def task(self, task: str, *, place: int | str | None = None, sample: int = 0, seed: int = 1, chat: bool | str = False,
@@ -119,9 +130,14 @@ class Model:
             task: such as ``"list:lines=20"`` (``midscope help tasks``).
             place: rank of the gold piece from 1 on, or a share such as ``"50%"``; None: the first.
             sample, seed: which sample.
+            chat, system, bos: as for prompt.
+
+        Raises:
+            midscope.Error: the task, one of its parameters, or the place does not exist.
 
         Example:
-            >>> model.task("list:lines=20", place=10, sample=3)
+            >>> prompt = model.task("list:lines=10", place=5, sample=3)
+            >>> prompt.text, prompt.answer
         """
         params = {"task": task, "sample": sample, "seed": seed, "format": _format(chat, system, bos)}
         if place is not None:
@@ -144,8 +160,18 @@ class Model:
             logits: whether to return the logits after the last prompt token.
             options: options of probes as in ``midscope probe``, with _ for -.
 
+        Returns:
+            Run: attention ('layer', 'head', 'key'), logits ('vocabulary',), answer_nll in nats, and what was captured. A capture
+            has the axes of the hook point without the batch: ('position', 'channel'), ('position', 'head', 'dimension'), for
+            patterns and scores ('head', 'query', 'key').
+
         Raises:
-            midscope.Error: the setting or a hook point does not fit the model.
+            midscope.Error: the setting or a hook point does not fit the model. An exception of a hook is raised unchanged.
+
+        Example:
+            >>> run = model.run(prompt, "pi(1.5)", capture=["blocks.12.hook_resid_post"])
+            >>> run.attention.sel(layer=12, head=3)
+            >>> run["blocks.12.hook_resid_post"].shape
         """
         self._use(prompt)
         given = {name.replace("_", "-"): value for name, value in options.items()}
@@ -157,7 +183,7 @@ class Model:
         return Run(self, prompt, setting, self._request("run", params, on_question=self._answer_hook))
 
     def what_if(self, prompt: Prompt) -> WhatIf:
-        """Returns a function that runs settings of the prompt from cached activations.
+        """Returns a function that runs settings of the prompt from cached activations, which takes milliseconds.
 
         Example:
             >>> live = model.what_if(prompt)
@@ -166,7 +192,18 @@ class Model:
         return WhatIf(self, prompt)
 
     def generate(self, prompt: Prompt, setting: str = "none", *, new_tokens: int = 32) -> Generation:
-        """Continues a prompt with the likeliest tokens, at most ``new_tokens``."""
+        """Continues a prompt with the likeliest tokens (greedy decoding).
+
+        Args:
+            prompt, setting: as for run.
+            new_tokens: how many at most; fewer if the model ends the text.
+
+        Raises:
+            midscope.Error: the setting does not fit the model, or the text would exceed its context.
+
+        Example:
+            >>> model.generate(model.prompt("The capital of France is"), new_tokens=3).text
+        """
         self._use(prompt)
         result = self._request("generate", {"place": prompt.place_index, "setting": setting, "new_tokens": new_tokens})
         return Generation(read_record(self, result["records"][0]))
@@ -180,6 +217,17 @@ class Model:
             over: heads, layers, channels, ... (``midscope help scan``).
             term: with a placeholder, such as ``"ablate({head})"``; "": that of ``over``.
             restrict: layers, channels, pairs or span, as texts.
+
+        Returns:
+            The record ``scan``, with an axis such as ('head',) or ('layer',): mean effects on the answer's negative log-likelihood in
+            nats, with intervals.
+
+        Raises:
+            midscope.Error: the task or the term does not exist, or the model lacks the items.
+
+        Example:
+            >>> scan = model.scan("list:lines=5", over="layers", places=[2], samples=1, layers="0-3")
+            >>> list(scan.data_vars)
         """
         self._current = None
         self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
@@ -192,7 +240,14 @@ class Model:
         """Searches the model for positional channels; options as of ``midscope channels``, with _ for -.
 
         Returns:
-            channel_search and, with a validation, channel_validation.
+            Records channel_search and, with a validation, channel_validation.
+
+        Raises:
+            midscope.Error: an option does not exist or does not fit the model.
+
+        Example:
+            >>> found = model.channels(prompts=1, tokens=400, validate="none")
+            >>> found["channel_search"]
         """
         given = {name.replace("_", "-"): value for name, value in options.items()}
         with _Progress() as progress:
@@ -211,6 +266,18 @@ class Model:
             seed: of samples, bootstrap and permutations.
             file: the HDF5 file to write, on the engine's machine. A sweep that is there is continued.
             options: other options of the command, with _ for -: ``score="likelihood"``, ``control=True``.
+
+        Returns:
+            Sweep: accuracy as a share and answer_nll in nats by setting and place, with 95 % intervals and differences from the
+            first setting over the same samples.
+
+        Raises:
+            midscope.Error: an option is wrong, or the file has another sweep.
+            midscope.Cancelled: the sweep was interrupted; call again with the same file to continue it.
+
+        Example:
+            >>> table = model.sweep("list:lines=5", places=[1, 5], settings=["none", "pi(1.5)"], samples=2, score="likelihood")
+            >>> table.to_pandas()
         """
         arguments = ["sweep", self._name, "--task", task, "--seed", str(seed), "--json"]
         if _places(places):
@@ -220,7 +287,9 @@ class Model:
         if samples is not None:
             arguments += ["--samples", str(samples)]
         if file:
-            arguments += ["--out", os.fspath(file), "--resume"]
+            # The engine keeps the working folder in which it was started.
+            file = os.fspath(file) if self._is_remote else os.path.abspath(file)
+            arguments += ["--out", file, "--resume"]
         arguments += command_arguments({**self._command_options(), **options})
         with _Progress() as progress:
             return Sweep(run_command(self, arguments, progress), file)
@@ -238,6 +307,10 @@ class Model:
                 of that shape, which replaces it. Long prompts come in several parts: ``point.first_row`` tells where one begins.
             rows: "all" (default), "last", "answer" or row numbers.
             heads: numbers of heads; default all.
+
+        Raises:
+            ValueError: at the run, if fn returns another shape. Other exceptions of fn are raised there, too, and cancel the run.
+            midscope.Error: at the run, if the model has no such point or head.
 
         Example:
             >>> def zero(activation, point):
@@ -277,8 +350,12 @@ class Model:
         Args:
             ratios: ('layer', 'head'), from 0.01 to 1000; 1 leaves a head as it is.
 
+        Raises:
+            midscope.Error: the shape differs from the model's layers and heads.
+
         Example:
-            >>> model.run(prompt, model.ratios(np.full((30, 9), 1.5))).answer_nll   # equals "pi(1.5)"
+            >>> setting = model.ratios(np.full((30, 9), 1.5))
+            >>> model.run(prompt, setting).answer_nll   # equals "pi(1.5)"
         """
         table = np.asarray(ratios, dtype=np.float64)
         expected = (self.config["layers"], self.config["heads"])
@@ -292,14 +369,25 @@ class Model:
         return f"ratios({self.put(text.getvalue().encode(), '.csv')})"
 
     def put(self, data: bytes, suffix: str = "") -> str:
-        """Writes a temporary file of at most 16 MB on the engine's machine and returns its path, for settings and tasks that read
-        files."""
-        return self._request("write_file", {"data": data, "suffix": suffix})["path"]
+        """Writes a temporary file on the engine's machine and returns its path, for settings and tasks that read files.
+
+        Args:
+            data: at most 16 MB.
+            suffix: end of the file's name, such as ``".csv"``.
+
+        Raises:
+            midscope.Error: the data are too large or cannot be written.
+
+        Example:
+            >>> line = b'{"documents": ["The inn is red.", "The mill is old."], "gold": 0, "question": "How is the inn?", "answer": "red"}'
+            >>> model.task(f"jsonl:file={model.put(line, '.jsonl')}", place=2).text
+        """
+        return str(self._request("write_file", {"data": data, "suffix": suffix})["path"])
 
     # --- process
 
     def close(self) -> None:
-        """Ends the engine process."""
+        """Ends the engine process; so does the end of a ``with midscope.load(...) as model`` block."""
         self._engine.close()
 
     def __enter__(self) -> "Model":
@@ -399,12 +487,16 @@ def load(model: str = "embedded", remote: str | None = None, *, dtype: str = "au
 
     Raises:
         midscope.Error: the program is not found, the engine does not start, or the model cannot be opened.
+
+    Example:
+        >>> with midscope.load("embedded", threads=1) as small:
+        ...     small.config["layers"], small.config["heads"]
     """
     engine = Engine(remote)
     try:
         return Model(engine, os.fspath(model), {"dtype": dtype, "products": products, "threads": threads, "weights": weights,
                                                 "device": device, "sliding_window": sliding_window,
-                                                "beyond_context": beyond_context})
+                                                "beyond_context": beyond_context}, is_remote=remote is not None)
     except BaseException:
         engine.close()
         raise

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SLICE_BYTES = 16 << 20
 
 
-def read_array(model: "Model", message: dict) -> np.ndarray:
+def read_array(model: "Model", message: dict[str, Any]) -> np.ndarray[Any, Any]:
     """Returns the array of a message, fetching its bytes in slices if the message has a handle instead of data."""
     shape = tuple(message["shape"])
     if message["dtype"] == "str":
@@ -34,7 +34,7 @@ def read_array(model: "Model", message: dict) -> np.ndarray:
     return array
 
 
-def read_record(model: "Model", message: dict) -> xr.Dataset:
+def read_record(model: "Model", message: dict[str, Any]) -> xr.Dataset:
     """Returns a record: its arrays as variables, labels or values of its axes as coordinates."""
     coordinates = {}
     for axis in message["axes"]:
@@ -54,11 +54,12 @@ def read_record(model: "Model", message: dict) -> xr.Dataset:
     return xr.Dataset(variables, coords=coordinates, attrs=message["attributes"])
 
 
-def read_records(model: "Model", messages: list[dict]) -> dict[str, xr.Dataset]:
+def read_records(model: "Model", messages: list[dict[str, Any]]) -> dict[str, xr.Dataset]:
+    """Returns records by name."""
     return {message["name"]: read_record(model, message) for message in messages}
 
 
-class Run(Mapping):
+class Run(Mapping[str, xr.DataArray]):
     """A full run of a prompt. ``run[POINT]`` is the activation at a captured hook point, such as
     ``run["blocks.12.hook_resid_post"]`` with dims ('position', 'channel').
 
@@ -67,13 +68,19 @@ class Run(Mapping):
         records: the records of probes by name, as xarray.Dataset.
         failures: messages of probes that failed.
         seconds: duration of the run.
+
+    Example:
+        >>> run = model.run(prompt, capture=[{"point": "blocks.3.attn.hook_z", "rows": "last", "heads": [2]}])
+        >>> run["blocks.3.attn.hook_z"].dims, run.answer_nll, run.correct
+        >>> run.logits.argmax("vocabulary"), run.attention.shape, run.position_awareness.shape
     """
 
-    def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict):
+    def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict[str, Any]):
         self.prompt = prompt
         self.setting = setting
         self.records = read_records(model, result["records"])
-        self._captured = {message["name"]: read_record(model, message)[message["name"]] for message in result["captured"]}
+        self._captured: dict[str, xr.DataArray] = {message["name"]: read_record(model, message)[message["name"]]
+                                                   for message in result["captured"]}
         self.failures: list[str] = result["failures"]
         self.seconds: float = result["seconds"]
 
@@ -99,8 +106,7 @@ class Run(Mapping):
     @property
     def logits(self) -> xr.DataArray:
         """Logits after the last prompt token, ('vocabulary',). Needs ``model.run(..., logits=True)``, the default."""
-        record = self.records["last_logits"]
-        return record[next(iter(record.data_vars))]
+        return self.records["last_logits"]["last_logits"]
 
     @property
     def answer_nll(self) -> float | None:
@@ -129,9 +135,13 @@ class WhatIfResult:
         outcome: answer_nll and correct, ('setting', 'place'), with one setting.
         records: all records by name, among them last_query_attention of the prompt's place.
         cost: what was run again: seconds, share of a full run, first layer and row.
+
+    Example:
+        >>> result = model.what_if(prompt)("pi(2)")
+        >>> result.answer_nll, result.correct, result.attention.dims, result.cost["share"]
     """
 
-    def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict):
+    def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict[str, Any]):
         self.prompt = prompt
         self.setting = setting
         self.records = read_records(model, result["records"])
@@ -145,6 +155,7 @@ class WhatIfResult:
 
     @property
     def correct(self) -> bool:
+        """Whether the greedy continuation equals the answer."""
         return bool(self.outcome["correct"][0, self.prompt.place_index])
 
     @property
@@ -170,7 +181,14 @@ class WhatIf:
         Args:
             setting: what to change, such as ``"channel(100, factor=-1, layers=8-25)"``.
             attention: whether to return last-query attention.
-            channels: hidden channels whose values are returned, in record ``hidden_channels``.
+            channels: hidden channels whose values are returned, in record ``hidden_channels`` ('layer', 'channel', 'position').
+
+        Raises:
+            midscope.Error: the setting does not fit the model.
+
+        Example:
+            >>> live = model.what_if(prompt)
+            >>> live("pi(2)", attention=False).answer_nll
         """
         self._model._use(self._prompt)
         result = self._model._request("what_if", {"setting": setting, "place": self._prompt.place_index,
@@ -184,6 +202,9 @@ class Generation:
     Attributes:
         text: the text.
         record: new_token_ids, new_token_text, new_token_probability ('new_token',).
+
+    Example:
+        >>> model.generate(prompt, new_tokens=2).record["new_token_probability"]
     """
 
     def __init__(self, record: xr.Dataset):
@@ -201,6 +222,13 @@ def open(file: str) -> Any:  # noqa: A001 - the name of the public function
     """Opens a results file (HDF5) of this machine as a lazy xarray.DataTree: ``midscope.open("run.h5")["sweep"].answer_nll``.
 
     Its nodes are the records of the file, under their names; data/SCHEMA.md describes them.
+
+    Raises:
+        OSError: the file does not exist or is not HDF5.
+
+    Example:
+        >>> sweep = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood", file="run.h5")
+        >>> midscope.open("run.h5")["sweep"].answer_nll.dims
     """
     tree = xr.open_datatree(file, engine="h5netcdf", phony_dims="access", group="/entry")
     # The file's group of a record that has an array of its own name ends in _record.

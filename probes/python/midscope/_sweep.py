@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from typing import TYPE_CHECKING, Any, Callable
 
 from midscope._engine import Cancelled, Error
@@ -33,11 +32,12 @@ def command_arguments(options: dict[str, Any]) -> list[str]:
     return arguments
 
 
-def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dict], None]) -> dict[str, Any]:
+def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Runs a command of the program with --json and returns what it printed. Raises Error if it fails."""
     answer = model._request("command", {"arguments": arguments}, on_progress=on_progress)
     if answer["status"] == 0:
-        return json.loads(answer["out"])
+        printed: dict[str, Any] = json.loads(answer["out"])
+        return printed
     last = [line for line in answer["err"].splitlines() if line.startswith("midscope: ")]
     text = last[-1][len("midscope: "):] if last else f"it ended with status {answer['status']}"
     if answer["status"] == INTERRUPTED:
@@ -62,7 +62,15 @@ class Sweep:
         self.file = file
 
     def to_pandas(self) -> Any:
-        """Returns the rows as a pandas.DataFrame."""
+        """Returns the rows as a pandas.DataFrame: setting, place, samples, accuracy, answer_nll (nats), ...
+
+        Raises:
+            ImportError: pandas is not installed.
+
+        Example:
+            >>> table = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood")
+            >>> table.to_pandas()[["place", "answer_nll"]]
+        """
         import pandas as pd
 
         return pd.DataFrame(self.rows)
@@ -76,22 +84,33 @@ class Sweep:
 
         Returns:
             The axes.
+
+        Raises:
+            ImportError: matplotlib is not installed.
+
+        Example:
+            >>> table = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood")
+            >>> table.plot("answer_nll").get_ylabel()
         """
-        import matplotlib.pyplot as plt
+        import matplotlib.pyplot as plt  # type: ignore[import-not-found,unused-ignore]
 
         ax = ax or plt.subplots()[1]
         measure = measure or next(name for name in ("generation_score", "answer_nll", "accuracy") if name in self.rows[0])
-        for setting in dict.fromkeys(row["setting"] for row in self.rows):
+        settings = list(dict.fromkeys(row["setting"] for row in self.rows))
+        places = list(dict.fromkeys(row["place"] for row in self.rows))
+        width = 0.02 * (max(places) - min(places))  # lines are this far apart, so that no interval hides another
+        for i, setting in enumerate(settings):
             rows = [row for row in self.rows if row["setting"] == setting]
+            at = [row["place"] + width * (i - (len(settings) - 1) / 2) for row in rows]
             means = [row[measure] for row in rows]
             low, high = f"{measure}_low", f"{measure}_high"
             bars = None
             if all(row.get(low) is not None and row.get(high) is not None for row in rows):
                 bars = [[mean - row[low] for mean, row in zip(means, rows)], [row[high] - mean for mean, row in zip(means, rows)]]
-            ax.errorbar([str(row.get("place_text", row["place"])) for row in rows], means, yerr=bars, marker="o", capsize=3,
-                        label=setting)
+            ax.errorbar(at, means, yerr=bars, marker="o", capsize=3, label=setting)
+        ax.set_xticks(places)
         ax.set_xlabel("place of the gold passage")
-        ax.set_ylabel(re.sub("_", " ", measure))
+        ax.set_ylabel(measure + (" (nats)" if measure.startswith("answer_nll") else ""))
         ax.legend()
         return ax
 
@@ -102,6 +121,6 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         try:
-            return self.to_pandas().to_html(index=False)
+            return str(self.to_pandas().to_html(index=False))
         except ImportError:
             return f"<code>{html.escape(repr(self))}</code>"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records unknown to the window, such as those of plugins, are shown using their own descriptions.
+// Records unknown to the window are shown using their own descriptions.
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
@@ -28,7 +28,7 @@ double Planted(int64_t layer, int64_t line, int64_t along) {
   return static_cast<double>(100 * layer + 10 * line + along) - 17;
 }
 
-// A record in the form that a plugin's probe returns: single values, columns, a matrix, a stack of
+// A record with single values, columns, a matrix and a stack of
 // matrices.
 Record PlantedRecord() {
   Record record;
@@ -54,7 +54,7 @@ Record PlantedRecord() {
                    {"heat", {"word", "depth"}, matrix, "K", "how warm it is"},
                    {"stack", {"layer", "word", "depth"}, stack, "Pa", ""},
                    {"names", {"word", "depth"}, std::vector<std::string>(15, "x"), "", ""}};
-  record.attributes["plugin"] = std::string("planted.so");
+  record.attributes["options"] = std::string(R"({"top": 3})");
   return record;
 }
 
@@ -94,8 +94,6 @@ class RecordPanelTest : public QObject {
     QVERIFY(rig.panel->choices().isEmpty());
     QVERIFY(rig.OpenModel());
     const QStringList choices = rig.panel->choices();
-    // First, because it is from a plugin.
-    QVERIFY(choices.front().startsWith(QStringLiteral("planted")));
     QVERIFY(choices.contains(QStringLiteral("planted")));
     QVERIFY(choices.contains(QStringLiteral("planted: by word")));
     QVERIFY(choices.contains(QStringLiteral("planted: heat [word, depth]")));
@@ -119,7 +117,7 @@ class RecordPanelTest : public QObject {
     QCOMPARE(rig.Cell(2, 0).toString(), QString());  // NaN: no value
     QCOMPARE(rig.Cell(0, 1).toString(), QStringLiteral("true"));
     QCOMPARE(rig.Cell(2, 2).toString(), QStringLiteral("c"));
-    QCOMPARE(rig.window.findChild<QLabel*>("record_note")->text(), QStringLiteral("by planted.so"));
+    QCOMPARE(rig.window.findChild<QLabel*>("record_note")->text(), QStringLiteral("with top 3"));
     rig.panel->Choose(QStringLiteral("planted"));
     QCOMPARE(rig.Header(0, Qt::Horizontal).toString(), QStringLiteral("total (tokens)"));
     QCOMPARE(rig.Cell(0, 0).toString(), QStringLiteral("42"));

@@ -13,7 +13,7 @@
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
 #include "probes/cli/program/command.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "tests/core/support/error_message.h"
 
 namespace midscope::cli {

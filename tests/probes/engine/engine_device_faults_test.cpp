@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "probes/engine/engine_service.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -46,7 +46,6 @@ class EngineDeviceFaults : public ::testing::Test {
   EngineDeviceFaults() {
     ProbeType faulty;
     faulty.name = "faulty_device";
-    // The same for a plugin, whose errors would be attributed to the probe.
     faulty.on_request = true;
     faulty.make = [](const ProbeInput& input) { return std::make_unique<FaultyDevice>(input); };
     ProbeRegistry probes = BuiltInProbes();

@@ -23,7 +23,7 @@
 #include "core/tokenizer/prompt.h"
 #include "probes/base/probe.h"
 #include "probes/engine/run_probe.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/sweep.h"
 #include "tests/core/support/embedded_decoder.h"

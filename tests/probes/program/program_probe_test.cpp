@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/store/record_reader.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The Python client against the program: every method once, numbers equal those of the command line, a hook that zeroes a head
-equals `ablate`, a killed engine is an error that names it, Ctrl-C leaves the model usable.
+equals `ablate`, a killed engine is an error that names it, Ctrl-C leaves the model usable; the page and the examples of docstrings
+run, and signatures are those of the protocol.
 
     check_client.py MIDSCOPE SOURCE_FOLDER
 """
 
+import doctest
+import inspect
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -15,16 +19,37 @@ import tempfile
 import threading
 import unittest
 
-PROGRAM, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
+PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 sys.argv = sys.argv[:1]
 sys.path.insert(0, str(SOURCES / "probes" / "python"))
 os.environ["MIDSCOPE_PROGRAM"] = PROGRAM
+os.environ["MPLBACKEND"] = "agg"
 
 import numpy as np  # noqa: E402
 
 import midscope  # noqa: E402
 
 TASK = "list:lines=8"
+
+
+PROTOCOL = (SOURCES / "probes" / "engine" / "PROTOCOL.md").read_text(encoding="utf-8")
+PAGE = (SOURCES / "probes" / "python" / "README.md").read_text(encoding="utf-8")
+
+
+def public_callables():
+    """Yields name and object of the package's functions and classes, and of their methods and properties."""
+    for name in midscope.__all__:
+        thing = getattr(midscope, name)
+        yield name, thing
+        if inspect.isclass(thing) and not issubclass(thing, (str, Exception)):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)) or member == "__call__":
+                    yield f"{name}.{member}", value
+
+
+def block_of_page(beginning):
+    """Returns the code of the page's block that contains the text."""
+    return next(block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if beginning in block)
 
 
 def command(*arguments):
@@ -79,6 +104,16 @@ class Client(unittest.TestCase):
             self.model.run(self.prompt, capture=["blocks.30.hook_resid_post"])
         with self.assertRaisesRegex(midscope.Error, "unknown"):
             self.model.run(self.prompt, capture=["blocks.3.hook_residpost"])
+
+    def test_the_probe_of_the_page_measures_the_entropy_of_attention(self):
+        names = {"model": self.model, "prompt": self.prompt, "np": np}
+        exec(block_of_page("def attention_entropy"), names)
+        for setting in ["none", "pi(1.5)"]:
+            entropy = names["attention_entropy"](self.model, self.prompt, setting)
+            weights = self.model.run(self.prompt, setting).attention.values.astype(np.float64)
+            expected = [[sum(-w * np.log(w) for w in head if w > 0) for head in layer] for layer in weights]
+            self.assertEqual(entropy.dims, ("layer", "head"))
+            np.testing.assert_allclose(entropy.values, expected, rtol=0, atol=1e-12)
 
     def test_a_hook_that_zeroes_a_head_equals_ablate(self):
         shapes = []
@@ -149,6 +184,60 @@ class Client(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             self.model.scan("list:lines=20", over="heads", samples=40)
         self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
+
+    def test_signatures_are_those_of_the_protocol(self):
+        sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PROTOCOL, re.DOTALL | re.MULTILINE)
+        protocol = {name: set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) for name, text in sections}
+        model = midscope.Model
+        # By method: the functions, their parameters under other names, and parameters that are no argument.
+        doors = {"open": ([midscope.load], {"remote": None}, set()),
+                 "set_prompt": ([model.prompt, model.task], {"chat": "format", "system": "format", "bos": "format",
+                                                             "place": "places"}, set()),
+                 "run": ([model.run], {"prompt": "place", "probes": "options"}, {"hooks"}),
+                 "what_if": ([midscope.WhatIf.__call__], {}, {"place", "partial"}),
+                 "scan": ([model.scan], {"task": None, "seed": None, "restrict": "range"}, set()),
+                 "channels": ([model.channels], {}, set()),
+                 "generate": ([model.generate], {"prompt": "place"}, set()),
+                 "command": ([], {}, {"arguments"}),
+                 "write_file": ([model.put], {}, set())}
+        of_others = {"hello", "describe", "preview", "compare", "prompt_channels", "list_folder", "open_file", "read_record",
+                     "close_file", "read_array", "release"}
+        self.assertEqual(set(protocol), set(doors) | of_others)
+        for method, (functions, renamed, hidden) in doors.items():
+            given = {renamed.get(name, name) for function in functions for name in inspect.signature(function).parameters}
+            self.assertEqual((given - {"self", None}) | hidden, protocol[method], method)
+
+    def test_pieces_of_own_text_take_their_places(self):
+        text = "A is 1. B is 2. C is 3. B is"
+        pieces = [(0, 8), (8, 16), (16, 24)]
+        prompt = self.model.prompt(text, gold=(8, 15), answer=" 2", pieces=pieces, place=3)
+        self.assertEqual(prompt.text, "A is 1. C is 3. B is 2. B is")
+
+    def test_the_page_runs(self):
+        names = {}
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(os.chdir, os.getcwd())
+            os.chdir(folder)
+            for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+                exec(block.replace("samples=40", "samples=1"), names)
+            names["model"].close()
+        self.assertEqual(len(names["table"].rows), 6)
+
+    def test_everything_public_has_a_docstring_whose_example_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(os.chdir, os.getcwd())
+            os.chdir(folder)
+            for name, thing in public_callables():
+                with self.subTest(name):
+                    text = inspect.getdoc(thing) or ""
+                    self.assertRegex(text, r"[.)]")
+                    function = inspect.isfunction(thing) and set(inspect.signature(thing).parameters) - {"self"}
+                    examples = doctest.DocTestParser().get_examples(text)
+                    self.assertTrue(examples or not function, "no example")
+                    self.assertEqual("Example:" in text, bool(examples))
+                    names = {"midscope": midscope, "np": np, "model": self.model, "prompt": self.prompt}
+                    for example in examples:
+                        exec(compile(example.source, name, "exec"), names)
 
     def test_two_engines_and_a_killed_one(self):
         with midscope.load("embedded", dtype="float32") as other:

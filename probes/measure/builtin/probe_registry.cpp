@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/plugin/probe_registry.h"
+#include "probes/measure/builtin/probe_registry.h"
 
 #include <algorithm>
 #include <set>

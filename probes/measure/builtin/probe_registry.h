@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A list of probe types. It is a value type; plugins are added to a copy.
+// A list of probe types. It is a value type: tests add probes to a copy.
 #pragma once
 
 #include <string_view>

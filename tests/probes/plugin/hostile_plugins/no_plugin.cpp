@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MIT
-// A library that is not a plugin.
-extern "C" int PluginOfAnotherName() { return 1; }
