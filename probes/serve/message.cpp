@@ -2,6 +2,7 @@
 #include "probes/serve/message.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,14 +14,17 @@
 namespace midscope {
 namespace {
 
-using Packer = msgpack::packer<msgpack::sbuffer>;
+// Binaries and texts of at least so many bytes are not copied into a frame.
+constexpr size_t kLargePart = size_t{64} << 10;
 
+template <typename Packer>
 void PackText(const std::string& text, Packer& packer) {
   packer.pack_str(static_cast<uint32_t>(text.size()));
   packer.pack_str_body(text.data(), static_cast<uint32_t>(text.size()));
 }
 
 // Recursion is limited by the depth of messages, which this program makes itself.
+template <typename Packer>
 void Pack(const Message& value, Packer& packer) {
   switch (value.type()) {
     case Message::value_t::null:
@@ -158,9 +162,27 @@ class Builder : public msgpack::null_visitor {
 
 std::string PackMessage(const Message& message) {
   msgpack::sbuffer buffer;
-  Packer packer(buffer);
+  msgpack::packer<msgpack::sbuffer> packer(buffer);
   Pack(message, packer);
   return {buffer.data(), buffer.size()};
+}
+
+Frame PackFrame(Message message) {
+  struct Packed {
+    Message message;
+    msgpack::vrefbuffer buffer{kLargePart};
+  };
+  auto packed = std::make_shared<Packed>();
+  packed->message = std::move(message);
+  msgpack::packer<msgpack::vrefbuffer> packer(packed->buffer);
+  Pack(packed->message, packer);
+  Frame frame;
+  for (const msgpack::iovec& part :
+       std::span(packed->buffer.vector(), packed->buffer.vector_size())) {
+    frame.parts.emplace_back(static_cast<const char*>(part.iov_base), part.iov_len);
+  }
+  frame.owner = std::move(packed);
+  return frame;
 }
 
 Message UnpackMessage(std::string_view bytes) {

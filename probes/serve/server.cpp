@@ -221,7 +221,7 @@ class Server {
                                                  {"remedy", ""},
                                                  {"usage", false}});
     }
-    Send(answer);
+    Send(std::move(answer));
   }
 
   Message Ask(const Request& request, const Message& question) {
@@ -254,17 +254,18 @@ class Server {
             {"cancelled", true}}}});
   }
 
-  void Send(const Message& message) {
-    std::string frame = PackMessage(message);
+  void Send(Message message) {
+    const Message id = message["id"];
+    Frame frame = PackFrame(std::move(message));
     if (frame.size() > kLargestFrame) {
-      frame = PackMessage({{"id", message.value("id", Message())},
-                           {"error",
-                            {{"thing", "answer"},
-                             {"reason", "it is larger than a frame"},
-                             {"remedy", "Request fewer values, such as fewer rows"},
-                             {"usage", false}}}});
+      frame = PackFrame({{"id", id},
+                         {"error",
+                          {{"thing", "answer"},
+                           {"reason", "it is larger than a frame"},
+                           {"remedy", "Request fewer values, such as fewer rows"},
+                           {"usage", false}}}});
     }
-    writer_.Send(frame);
+    writer_.Send(std::move(frame));
   }
 
   EngineSession session_;

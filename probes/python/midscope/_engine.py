@@ -19,6 +19,8 @@ PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
 GREETING_BYTES = 65536  # a login shell or a batch system may print so much before the engine's first line
 STDERR_LINES = 200
+BUFFER_BYTES = 4 << 20  # kept for the next frames
+FRAME_BYTES = 64 << 20
 
 
 class Error(Exception):
@@ -84,7 +86,8 @@ class Engine:
         self._command = command_line(remote)
         self._lock = threading.RLock()
         self._last_id = 0
-        self._buffer = bytearray()
+        self._buffer = bytearray(BUFFER_BYTES)
+        self._filled = 0  # bytes of the buffer that have come
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         try:
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -183,6 +186,10 @@ class Engine:
         kind = Cancelled if error.get("cancelled") else Error
         return kind(error.get("thing", ""), error.get("reason", ""), error.get("remedy", ""), bool(error.get("usage")))
 
+    @staticmethod
+    def _damaged(how: str) -> Error:
+        return Error("engine", f"its answer is damaged ({how})", "Load the model again")
+
     def _ended(self) -> Error:
         status = self._process.poll()
         if status is None:
@@ -200,7 +207,7 @@ class Engine:
 
     def _send(self, message: dict) -> None:
         frame = msgpack.packb(message, use_bin_type=True)
-        if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", 64 << 20):
+        if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", FRAME_BYTES):
             raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
         data = memoryview(struct.pack("<I", len(frame)) + frame)
         try:
@@ -209,47 +216,63 @@ class Engine:
         except (OSError, ValueError) as error:
             raise self._ended() from error
 
+    def _read(self) -> int:
+        """Reads what there is, as far as the buffer has space, and returns the number of bytes; 0 at the end. Bytes that have come
+        stay in the buffer if Ctrl-C interrupts the wait for more."""
+        with memoryview(self._buffer) as buffer:
+            count = self._process.stdout.readinto(buffer[self._filled:])
+        self._filled += count
+        return count
+
     def _fill(self, size: int) -> None:
-        # Bytes stay in the buffer if Ctrl-C interrupts the wait.
-        while len(self._buffer) < size:
-            data = self._process.stdout.read(max(65536, size - len(self._buffer)))
-            if not data:
+        if len(self._buffer) < size:
+            self._buffer.extend(bytes(size - len(self._buffer)))
+        while self._filled < size:
+            if not self._read():
                 raise self._ended()
-            self._buffer += data
+
+    def _drop(self, size: int) -> None:
+        """Removes the first bytes of the buffer."""
+        left = self._filled - size
+        self._buffer[:left] = self._buffer[size:self._filled]
+        self._filled = left
+        if len(self._buffer) > BUFFER_BYTES >= left:
+            del self._buffer[BUFFER_BYTES:]
 
     def _receive(self) -> dict:
         self._fill(4)
-        (length,) = struct.unpack("<I", self._buffer[:4])
+        (length,) = struct.unpack_from("<I", self._buffer)
+        if length > FRAME_BYTES:
+            raise self._damaged(f"a frame of {length} bytes")
         self._fill(4 + length)
-        frame = bytes(memoryview(self._buffer)[4:4 + length])
-        del self._buffer[:4 + length]
         try:
-            message = msgpack.unpackb(frame, raw=False, strict_map_key=True)
+            with memoryview(self._buffer) as buffer:
+                message = msgpack.unpackb(buffer[4:4 + length], raw=False, strict_map_key=True)
         except Exception as error:
-            raise Error("engine", f"its answer is damaged ({error})", "Load the model again") from error
+            self._drop(4 + length)
+            raise self._damaged(str(error)) from error
+        self._drop(4 + length)
         if not isinstance(message, dict):
-            raise Error("engine", "its answer is not a map", "Load the model again")
+            raise self._damaged("not a map")
         return message
 
     def _skip_greeting(self) -> None:
         while True:
-            at = self._buffer.find(FIRST_LINE)
+            at = self._buffer.find(FIRST_LINE, 0, self._filled)
             if at >= 0 and (at == 0 or self._buffer[at - 1:at] == b"\n"):
-                end = self._buffer.find(b"\n", at)
+                end = self._buffer.find(b"\n", at, self._filled)
                 if end >= 0:
-                    del self._buffer[:end + 1]
+                    self._drop(end + 1)
                     return
-            if len(self._buffer) > GREETING_BYTES:
+            if self._filled > GREETING_BYTES:
                 shown = bytes(self._buffer[:2000]).decode("utf-8", "replace")
                 self._process.kill()
                 raise Error("engine", f"it does not begin as one; it wrote:\n{shown}", "Check the command that starts it")
-            data = self._process.stdout.read(65536)
-            if not data:
+            if not self._read():
                 error = self._ended()
-                shown = bytes(self._buffer).decode("utf-8", "replace").strip()
+                shown = bytes(self._buffer[:self._filled]).decode("utf-8", "replace").strip()
                 raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""),
                             f"Try it in a terminal: {shlex.join(self._command)}")
-            self._buffer += data
 
     def _follow_stderr(self) -> None:
         try:

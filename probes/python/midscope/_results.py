@@ -12,7 +12,7 @@ import xarray as xr
 if TYPE_CHECKING:
     from midscope._model import Model, Prompt
 
-SLICE_BYTES = 16 << 20
+SLICE_BYTES = 32 << 20
 
 
 def read_array(model: "Model", message: dict) -> np.ndarray:
@@ -23,15 +23,14 @@ def read_array(model: "Model", message: dict) -> np.ndarray:
     dtype = np.dtype(message["dtype"]).newbyteorder("<")
     if "data" in message:
         return np.frombuffer(message["data"], dtype=dtype).reshape(shape)
-    array = np.empty(shape, dtype=dtype)
-    target = memoryview(array).cast("B")
+    handle, size = message["handle"], message["bytes"]
+    parts = []
     try:
-        for begin in range(0, message["bytes"], SLICE_BYTES):
-            part = model._request("read_array", {"handle": message["handle"], "begin": begin, "count": SLICE_BYTES})["data"]
-            target[begin:begin + len(part)] = part
+        for begin in range(0, size, SLICE_BYTES):
+            parts.append(model._request("read_array", {"handle": handle, "begin": begin, "count": SLICE_BYTES})["data"])
     finally:
-        model._request("release", {"handle": message["handle"]})
-    return array
+        model._request("release", {"handle": handle})
+    return np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=dtype).reshape(shape)
 
 
 def read_record(model: "Model", message: dict) -> xr.Dataset:
