@@ -200,7 +200,7 @@ Message Run(EngineSession& session, const Call& call) {
     for (const Message& hook : params.Array("hooks")) {
       const auto ask = [&call, number = callbacks.size()](Message question) {
         question["hook"] = number;
-        return call.ask(question);
+        return call.ask(std::move(question));
       };
       callbacks.push_back(std::make_unique<CallbackHook>(ReadCapturePart(hook, config), ask));
       request.hooks.push_back(callbacks.back().get());

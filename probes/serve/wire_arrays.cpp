@@ -44,6 +44,7 @@ Message Binary(std::span<const uint8_t> bytes) {
 template <typename T>
 bool AppendAs(const std::vector<uint8_t>& bytes, std::vector<double>& values) {
   if (bytes.size() % sizeof(T) != 0) return false;
+  values.reserve(bytes.size() / sizeof(T));
   for (size_t i = 0; i < bytes.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + i, sizeof(T));

@@ -38,7 +38,8 @@ class WireWriter {
  public:
   explicit WireWriter(HeldArrays& held) : held_(held) {}
 
-  // Returns a list of {name, axes: [{name, size, unit, labels, values}], arrays, attributes, signal}.
+  // Returns a list of {name, axes: [{name, size, unit, labels, values}], arrays, attributes,
+  // signal}.
   Message Write(const std::vector<Record>& records);
   // As above, but moves the elements of large arrays out of the records.
   Message Write(std::vector<Record>&& records);
