@@ -106,17 +106,22 @@ FrameWriter::~FrameWriter() {
   thread_.join();
 }
 
-void FrameWriter::SendLine(const std::string& line) { Queue({line + "\n", {}}); }
+void FrameWriter::SendLine(const std::string& line) { Queue({line + "\n", {}}, true); }
 
-bool FrameWriter::Send(Frame frame) {
-  const size_t size = frame.size();
-  MIDSCOPE_CHECK(size <= kLargestFrame, "a frame is too long");
-  return Queue({LengthBytes(size), std::move(frame)});
-}
+bool FrameWriter::Send(Frame frame) { return Queue({"", std::move(frame)}, true); }
 
-bool FrameWriter::Queue(Queued bytes) {
+bool FrameWriter::SendNow(Frame frame) { return Queue({"", std::move(frame)}, false); }
+
+bool FrameWriter::Queue(Queued bytes, bool wait) {
+  if (bytes.head.empty()) {
+    MIDSCOPE_CHECK(bytes.size() <= kLargestFrame, "a frame is too long");
+    bytes.head = LengthBytes(bytes.size());
+  }
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return broken_ || closing_ || queued_bytes_ < kMostQueuedBytes; });
+  if (wait) {
+    changed_.wait(lock, [&] { return broken_ || closing_ || queued_bytes_ < kMostQueuedBytes; });
+  }
+  broken_ = broken_ || queued_bytes_ >= 2 * kMostQueuedBytes;
   if (broken_ || closing_) return false;
   queued_bytes_ += bytes.size();
   queue_.push_back(std::move(bytes));

@@ -69,6 +69,9 @@ class FrameWriter {
   // client does not read any more or the writer is closing. Throws std::logic_error if the frame
   // exceeds kLargestFrame.
   bool Send(Frame frame);
+  // As above, but never waits: at 512 MB the client counts as one that does not read any more. For
+  // short frames of the thread that reads, which must see the end of the input.
+  bool SendNow(Frame frame);
   // Whether writing has failed, because the client has closed its end.
   bool is_broken() const;
   // Makes waiting calls of Send return false.
@@ -81,7 +84,7 @@ class FrameWriter {
     Frame frame;
     size_t size() const { return head.size() + frame.size(); }
   };
-  bool Queue(Queued bytes);
+  bool Queue(Queued bytes, bool wait);
   void Loop();
   // Writes the bytes; returns false if the client has closed its end or, while the writer is
   // closing, does not read for kPatience.

@@ -56,7 +56,7 @@ class Server {
         if (!frame) break;
         Take(UnpackMessage(*frame));
       } catch (const Error& error) {
-        Send({{"id", nullptr}, {"error", ErrorMessage(error)}});
+        SendError(nullptr, ErrorMessage(error));
       }
     }
     Leave();
@@ -94,7 +94,7 @@ class Server {
       }
       CheckParams(*request);
     } catch (const Error& error) {
-      Send({{"id", request->id}, {"error", ErrorMessage(error)}});
+      SendError(request->id, ErrorMessage(error));
       return;
     }
     const std::lock_guard lock(mutex_);
@@ -263,13 +263,15 @@ class Server {
   }
 
   void SendCancelled(const Request& request, const char* reason) {
-    Send({{"id", request.id},
-          {"error",
-           {{"thing", request.method->name},
-            {"reason", reason},
-            {"remedy", ""},
-            {"usage", false},
-            {"cancelled", true}}}});
+    SendError(request.id, {{"thing", request.method->name},
+                           {"reason", reason},
+                           {"remedy", ""},
+                           {"usage", false},
+                           {"cancelled", true}});
+  }
+
+  void SendError(const Message& id, const Message& error) {
+    writer_.SendNow(PackMessage({{"id", id}, {"error", error}}));
   }
 
   void Send(Message message) {
