@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 import pathlib
 import shlex
@@ -11,7 +12,7 @@ import shutil
 import struct
 import subprocess
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import msgpack
 
@@ -43,6 +44,17 @@ class Error(Exception):
 
 class Cancelled(Error):
     """A request that was cancelled, or superseded by a newer one."""
+
+
+@contextlib.contextmanager
+def reading_answer() -> Iterator[None]:
+    """Turns what an answer of an unexpected form raises into an Error. Also a decorator."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        raise Error("engine", f"its answer is damaged ({type(error).__name__}: {error})", "Load the model again") from error
 
 
 def find_program() -> list[str]:
@@ -88,6 +100,7 @@ class Engine:
         self._last_id = 0
         self._buffer = bytearray(BUFFER_BYTES)
         self._filled = 0  # bytes of the buffer that have come
+        self._frame_bytes = FRAME_BYTES  # that the engine takes
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         try:
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -98,10 +111,12 @@ class Engine:
         self._stderr_reader.start()
         try:
             self._skip_greeting()
-            self.hello = self.request("hello")
-            if self.hello["protocol"] != PROTOCOL:
-                raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
-                            "Install the program and the package of one version")
+            with reading_answer():
+                self.hello: dict[str, Any] = self.request("hello")
+                self._frame_bytes = int(self.hello["frame_bytes"])
+                if self.hello["protocol"] != PROTOCOL:
+                    raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
+                                "Install the program and the package of one version")
         except BaseException:
             self._process.kill()
             self.close()
@@ -140,7 +155,7 @@ class Engine:
                 if "question" in message:
                     reply: dict[str, Any] = {"reply": message["question"]}
                     try:
-                        reply["value"] = on_question(message["about"]) if on_question and not raised else None
+                        reply["value"] = on_question(message.get("about")) if on_question and not raised else None
                     except BaseException as error:
                         raised = error
                         reply["error"] = str(error) or type(error).__name__
@@ -182,13 +197,10 @@ class Engine:
         return "\n".join(self._stderr)
 
     @staticmethod
-    def _error(error: dict) -> Error:
+    @reading_answer()
+    def _error(error: dict[str, Any]) -> Error:
         kind = Cancelled if error.get("cancelled") else Error
         return kind(error.get("thing", ""), error.get("reason", ""), error.get("remedy", ""), bool(error.get("usage")))
-
-    @staticmethod
-    def _damaged(how: str) -> Error:
-        return Error("engine", f"its answer is damaged ({how})", "Load the model again")
 
     def _ended(self) -> Error:
         status = self._process.poll()
@@ -207,7 +219,7 @@ class Engine:
 
     def _send(self, message: dict) -> None:
         frame = msgpack.packb(message, use_bin_type=True)
-        if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", FRAME_BYTES):
+        if len(frame) > self._frame_bytes:
             raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
         data = memoryview(struct.pack("<I", len(frame)) + frame)
         try:
@@ -239,21 +251,22 @@ class Engine:
         if len(self._buffer) > BUFFER_BYTES >= left:
             del self._buffer[BUFFER_BYTES:]
 
-    def _receive(self) -> dict:
+    @reading_answer()
+    def _receive(self) -> dict[str, Any]:
         self._fill(4)
         (length,) = struct.unpack_from("<I", self._buffer)
         if length > FRAME_BYTES:
-            raise self._damaged(f"a frame of {length} bytes")
+            raise ValueError(f"a frame of {length} bytes")
         self._fill(4 + length)
         try:
             with memoryview(self._buffer) as buffer:
                 message = msgpack.unpackb(buffer[4:4 + length], raw=False, strict_map_key=True)
-        except Exception as error:
+        except Exception:
             self._drop(4 + length)
-            raise self._damaged(str(error)) from error
+            raise
         self._drop(4 + length)
         if not isinstance(message, dict):
-            raise self._damaged("not a map")
+            raise TypeError("it is not a map")
         return message
 
     def _skip_greeting(self) -> None:

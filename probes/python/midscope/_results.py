@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping
 import numpy as np
 import xarray as xr
 
+from midscope._engine import reading_answer
+
 if TYPE_CHECKING:
     from midscope._model import Model, Prompt
 
@@ -33,6 +35,7 @@ def read_array(model: "Model", message: dict) -> np.ndarray:
     return np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=dtype).reshape(shape)
 
 
+@reading_answer()
 def read_record(model: "Model", message: dict) -> xr.Dataset:
     """Returns a record: its arrays as variables, labels or values of its axes as coordinates."""
     coordinates = {}
@@ -53,8 +56,16 @@ def read_record(model: "Model", message: dict) -> xr.Dataset:
     return xr.Dataset(variables, coords=coordinates, attrs=message["attributes"])
 
 
-def read_records(model: "Model", messages: list[dict]) -> dict[str, xr.Dataset]:
-    return {message["name"]: read_record(model, message) for message in messages}
+@reading_answer()
+def read_records(model: "Model", result: dict) -> dict[str, xr.Dataset]:
+    """Returns the records of a result by name."""
+    return {message["name"]: read_record(model, message) for message in result["records"]}
+
+
+@reading_answer()
+def first_record(model: "Model", result: dict) -> xr.Dataset:
+    """Returns the only record of a result."""
+    return read_record(model, result["records"][0])
 
 
 class Run(Mapping):
@@ -68,10 +79,11 @@ class Run(Mapping):
         seconds: duration of the run.
     """
 
+    @reading_answer()
     def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict):
         self.prompt = prompt
         self.setting = setting
-        self.records = read_records(model, result["records"])
+        self.records = read_records(model, result)
         self._captured = {message["name"]: read_record(model, message)[message["name"]] for message in result["captured"]}
         self.failures: list[str] = result["failures"]
         self.seconds: float = result["seconds"]
@@ -130,10 +142,11 @@ class WhatIfResult:
         cost: what was run again: seconds, share of a full run, first layer and row.
     """
 
+    @reading_answer()
     def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict):
         self.prompt = prompt
         self.setting = setting
-        self.records = read_records(model, result["records"])
+        self.records = read_records(model, result)
         self.outcome = self.records["outcome"]
         self.cost: dict[str, Any] = result["cost"]
 
@@ -185,6 +198,7 @@ class Generation:
         record: new_token_ids, new_token_text, new_token_probability ('new_token',).
     """
 
+    @reading_answer()
     def __init__(self, record: xr.Dataset):
         self.record = record
         self.text: str = record.attrs.get("text", "".join(record["new_token_text"].values.tolist()))

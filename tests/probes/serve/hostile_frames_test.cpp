@@ -130,7 +130,7 @@ TEST(HostileFrames, MutatedFramesAreAnsweredOrRefused) {
     // A model and a prompt, so that parameters of later requests are read.
     served.Send({{"id", 2}, {"method", "open"}, {"params", {{"model", "small"}}}});
     served.Send({{"id", 3}, {"method", "set_prompt"}, {"params", {{"text", "A"}}}});
-    served.Send({{"id", 4}, {"method", "run"}, {"params", {{"capture", {"blocks.1.hook_z"}}}}});
+    served.Send({{"id", 4}, {"method", "run"}, {"params", {{"capture", {"blocks.1.attn.hook_z"}}}}});
     const int64_t id = int64_t{1} << 40 | i;
     served.Send({{"id", id}, {"method", "describe"}});
     ReceiveUntil(id, served, mutator);
