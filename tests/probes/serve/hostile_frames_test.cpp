@@ -3,8 +3,9 @@
 // input. MIDSCOPE_HOSTILE_FRAMES sets their number.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -99,6 +100,30 @@ class Mutator {
     }
     return bytes;
   }
+  // Returns the message with another value somewhere inside.
+  Message WithOtherValue(const Message& message) {
+    static const std::vector<Message> kValues = {nullptr,
+                                                 true,
+                                                 -1,
+                                                 INT64_MIN,
+                                                 INT64_MAX,
+                                                 UINT64_MAX,
+                                                 1e308,
+                                                 "",
+                                                 "a(b=[1-2",
+                                                 std::string(1000, '('),
+                                                 Message::array(),
+                                                 Message::array({-1, INT64_MAX}),
+                                                 Message::object(),
+                                                 Message{{"point", 1}},
+                                                 Message::binary({1, 2, 3})};
+    Message flat = message.flatten();  // a key is the path of a value
+    auto chosen = flat.begin();
+    std::advance(chosen, Below(flat.size()));
+    Message changed = message;
+    changed[Message::json_pointer(chosen.key())] = kValues[Below(kValues.size())];
+    return changed;
+  }
   size_t Below(size_t limit) { return random_() % limit; }
 
  private:
@@ -125,12 +150,18 @@ TEST(HostileFrames, MutatedFramesAreAnsweredOrRefused) {
   const std::vector<Message> requests = Requests();
   const int count = FrameCount();
   for (int i = 0; i < count; ++i) {
-    served.SendFrame(mutator.Mutated(PackMessage(requests[mutator.Below(requests.size())])));
+    const Message& request = requests[mutator.Below(requests.size())];
+    if (i % 2 == 0) {
+      served.SendFrame(mutator.Mutated(PackMessage(request)));
+    } else {
+      served.Send(mutator.WithOtherValue(request));
+    }
     if (i % 50 != 0) continue;
     // A model and a prompt, so that parameters of later requests are read.
     served.Send({{"id", 2}, {"method", "open"}, {"params", {{"model", "small"}}}});
     served.Send({{"id", 3}, {"method", "set_prompt"}, {"params", {{"text", "A"}}}});
-    served.Send({{"id", 4}, {"method", "run"}, {"params", {{"capture", {"blocks.1.attn.hook_z"}}}}});
+    served.Send(
+        {{"id", 4}, {"method", "run"}, {"params", {{"capture", {"blocks.1.attn.hook_z"}}}}});
     const int64_t id = int64_t{1} << 40 | i;
     served.Send({{"id", id}, {"method", "describe"}});
     ReceiveUntil(id, served, mutator);
