@@ -238,7 +238,9 @@ class Engine:
 
     def _fill(self, size: int) -> None:
         if len(self._buffer) < size:
-            self._buffer.extend(bytes(size - len(self._buffer)))
+            larger = bytearray(size)
+            larger[:self._filled] = self._buffer[:self._filled]
+            self._buffer = larger
         while self._filled < size:
             if not self._read():
                 raise self._ended()
