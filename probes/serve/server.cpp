@@ -29,7 +29,7 @@ struct Request {
   const Method* method = nullptr;
   Message params;
   std::atomic<bool> cancel{false};
-  const char* cancelled_reason = "it was cancelled";
+  std::atomic<const char*> cancelled_reason{"it was cancelled"};
 };
 using RequestPointer = std::shared_ptr<Request>;
 
@@ -81,7 +81,8 @@ class Server {
     const std::string name = message.contains("method") && message["method"].is_string()
                                  ? message["method"].get<std::string>()
                                  : "";
-    request->params = message.value("params", Message::object());
+    const auto params = message.find("params");
+    request->params = params == message.end() ? Message::object() : std::move(*params);
     request->method = FindMethod(name);
     try {
       if (!request->id.is_number_integer()) {
