@@ -20,7 +20,7 @@ PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
 GREETING_BYTES = 65536  # a login shell or a batch system may print so much before the engine's first line
 STDERR_LINES = 200
-BUFFER_BYTES = 4 << 20  # kept for the next frames
+BUFFER_BYTES = 1 << 20  # at first; it grows to the largest frame
 FRAME_BYTES = 64 << 20
 
 
@@ -250,8 +250,6 @@ class Engine:
         left = self._filled - size
         self._buffer[:left] = self._buffer[size:self._filled]
         self._filled = left
-        if len(self._buffer) > BUFFER_BYTES >= left:
-            del self._buffer[BUFFER_BYTES:]
 
     @reading_answer()
     def _receive(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ os.environ["MIDSCOPE_PROGRAM"] = PROGRAM
 import msgpack  # noqa: E402
 
 import midscope  # noqa: E402
-from midscope._engine import BUFFER_BYTES, FRAME_BYTES, Engine  # noqa: E402
+from midscope._engine import FRAME_BYTES, Engine  # noqa: E402
 from midscope._results import first_record  # noqa: E402
 
 
@@ -159,7 +159,7 @@ def main():
         except BaseException:
             print(f"answer {number}: {data[:400]!r}", file=sys.stderr)
             raise
-        assert len(model._engine._buffer) <= BUFFER_BYTES + FRAME_BYTES
+        assert len(model._engine._buffer) <= 4 + FRAME_BYTES
     faulthandler.cancel_dump_traceback_later()
     print(dict(outcomes))
     assert outcomes["midscope.Error"] > COUNT / 4 and outcomes["returned"] > COUNT / 50
