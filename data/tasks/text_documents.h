@@ -19,7 +19,7 @@ bool IsJsonLinesFile(const std::string& path);
 
 // Calls `document` for the text in `field` of every line of a JSONL file, or with an empty `field`
 // for every file *.txt of a folder, ordered by name, until it returns false. Throws Error (failure)
-// if a file cannot be read or is not UTF-8, or if a line has no such text.
+// if a file cannot be read or is not UTF-8, or if a line lacks the field.
 void ForEachDocument(const std::string& path, const std::string& field, const OnDocument& document);
 
 }  // namespace midscope

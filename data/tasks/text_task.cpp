@@ -104,7 +104,7 @@ class TextTask : public Task {
   }
 
   // Cuts the text into pieces that contain words, the first of `from` tokens, the others of
-  // `stride`; white space at the end of the text is no piece.
+  // `stride`; white space at the end of the text does not form a piece.
   void CutPieces(int64_t from, int64_t most, CutText& cut) const {
     size_t end = 0;
     while (static_cast<int64_t>(cut.ends.size()) < most) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -76,13 +78,53 @@ int64_t InnerOf(const HookView& view) {
   return view.dimensions == 4 ? view.shape[3] : view.shape[2];
 }
 
-// The rows of the view that are among `rows`, as indices into the view.
-std::vector<int64_t> RowsInView(const HookView& view, const std::vector<int64_t>& rows) {
-  std::vector<int64_t> found;
-  for (int64_t row = 0; row < view.rows(); ++row) {
-    if (std::binary_search(rows.begin(), rows.end(), view.first_row + row)) found.push_back(row);
+// Returns the shape of an array of some rows and heads of the view.
+ActivationShape ShapeOf(const HookView& view, int64_t rows, int64_t heads, int64_t inner) {
+  if (view.IsPattern()) return {{"head", "query", "key"}, {heads, rows, inner}};
+  if (view.dimensions == 4) return {{"position", "head", "dimension"}, {rows, heads, inner}};
+  return {{"position", InnerAxis(view)}, {rows, inner}};
+}
+
+// Calls visit(row, head, offset) for the absolute `rows` and `heads` that the view contains: row
+// and head are indices into the view, offset is that of their first element in an array of the
+// shape above of all `rows` and `heads`.
+template <typename Visit>
+void VisitRows(const HookView& view, const std::vector<int64_t>& rows,
+               const std::vector<int64_t>& heads, int64_t inner, const Visit& visit) {
+  const auto row_count = std::ssize(rows);
+  const auto head_count = std::ssize(heads);
+  const int64_t first_head = view.dimensions == 4 ? view.first_head : 0;
+  for (int64_t i = 0; i < row_count; ++i) {
+    const int64_t row = rows[static_cast<size_t>(i)] - view.first_row;
+    if (row < 0 || row >= view.rows()) continue;
+    for (int64_t j = 0; j < head_count; ++j) {
+      const int64_t head = heads[static_cast<size_t>(j)] - first_head;
+      if (head < 0 || head >= HeadsOf(view)) continue;
+      visit(row, head, (view.IsPattern() ? j * row_count + i : i * head_count + j) * inner);
+    }
   }
-  return found;
+}
+
+// Copies the elements of one row and head of the view, [inner].
+void CopyRow(const HookView& view, int64_t row, int64_t head, float* to) {
+  const int64_t inner = InnerOf(view);
+  const int64_t stride = view.strides[view.dimensions == 4 ? 3 : 2];
+  if (view.dtype == kernels::Dtype::kFloat32 && stride == 1) {
+    const int64_t offset = view.IsPattern()       ? head * view.strides[1] + row * view.strides[2]
+                           : view.dimensions == 4 ? row * view.strides[1] + head * view.strides[2]
+                                                  : row * view.strides[1];
+    std::memcpy(to, static_cast<const float*>(view.data) + offset,
+                static_cast<size_t>(inner) * sizeof(float));
+    return;
+  }
+  for (int64_t i = 0; i < inner; ++i) to[i] = ElementOf(view, row, head, i);
+}
+
+// Returns the numbers from `first` on.
+std::vector<int64_t> Numbers(int64_t first, int64_t count) {
+  std::vector<int64_t> numbers(static_cast<size_t>(std::max<int64_t>(0, count)));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
 }
 
 RowRange RangeOf(const std::vector<int64_t>& rows) {
@@ -90,6 +132,10 @@ RowRange RangeOf(const std::vector<int64_t>& rows) {
 }
 
 }  // namespace
+
+int64_t ActivationShape::elements() const {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
 
 std::vector<int64_t> CapturePart::RowsOf(const SequenceInfo& sequence) const {
   int64_t first = 0;
@@ -111,9 +157,7 @@ std::vector<int64_t> CapturePart::RowsOf(const SequenceInfo& sequence) const {
       return inside;
     }
   }
-  std::vector<int64_t> all(static_cast<size_t>(std::max<int64_t>(0, last - first)));
-  std::iota(all.begin(), all.end(), first);
-  return all;
+  return Numbers(first, last - first);
 }
 
 CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
@@ -181,56 +225,21 @@ void CaptureHook::OnActivation(HookView& view) {
   for (auto& [index, stored] : stored_) {
     const CapturePart& part = parts_[index];
     if (!(part.point == view.point)) continue;
-    const bool headed = view.dimensions == 4;
-    std::vector<int64_t> heads = part.heads;
-    if (headed && heads.empty()) {
-      heads.resize(static_cast<size_t>(IsKeyOrValue(part.point.site) ? config_.key_value_heads
-                                                                     : config_.heads));
-      std::iota(heads.begin(), heads.end(), 0);
-    }
-    const auto rows = std::ssize(stored.rows);
     const int64_t inner = view.IsPattern() ? stored.sequence.rows : InnerOf(view);
     if (stored.shape.sizes.empty()) {
-      if (view.IsPattern()) {
-        stored.shape = {{"head", "query", "key"}, {std::ssize(heads), rows, inner}};
-      } else if (headed) {
-        stored.shape = {{"position", "head", "dimension"}, {rows, std::ssize(heads), inner}};
-      } else {
-        stored.shape = {{"position", InnerAxis(view)}, {rows, inner}};
-      }
-      const int64_t elements = std::accumulate(stored.shape.sizes.begin(), stored.shape.sizes.end(),
-                                               int64_t{1}, std::multiplies<>());
-      stored.values.assign(static_cast<size_t>(elements), 0);
+      const bool shared = IsKeyOrValue(part.point.site);
+      stored.heads = view.dimensions != 4 ? std::vector<int64_t>{0}
+                     : part.heads.empty()
+                         ? Numbers(0, shared ? config_.key_value_heads : config_.heads)
+                         : part.heads;
+      stored.shape = ShapeOf(view, std::ssize(stored.rows), std::ssize(stored.heads), inner);
+      stored.values.assign(static_cast<size_t>(stored.shape.elements()), 0);
     }
-    if (!headed) heads = {0};
-    for (const int64_t row : RowsInView(view, stored.rows)) {
-      const int64_t to_row =
-          std::lower_bound(stored.rows.begin(), stored.rows.end(), view.first_row + row) -
-          stored.rows.begin();
-      for (int64_t to_head = 0; to_head < std::ssize(heads); ++to_head) {
-        const int64_t head = heads[static_cast<size_t>(to_head)] - (headed ? view.first_head : 0);
-        if (head < 0 || head >= HeadsOf(view)) continue;
-        const int64_t first = view.IsPattern() ? (to_head * rows + to_row) * inner
-                                               : (to_row * std::ssize(heads) + to_head) * inner;
-        float* to = stored.values.data() + first;
-        CopyRow(view, row, head, to);
-      }
-    }
+    VisitRows(view, stored.rows, stored.heads, inner,
+              [&, &values = stored.values](int64_t row, int64_t head, int64_t offset) {
+                CopyRow(view, row, head, values.data() + offset);
+              });
   }
-}
-
-void CaptureHook::CopyRow(const HookView& view, int64_t row, int64_t head, float* to) {
-  const int64_t inner = InnerOf(view);
-  const int64_t stride = view.strides[view.dimensions == 4 ? 3 : 2];
-  if (view.dtype == kernels::Dtype::kFloat32 && stride == 1) {
-    const int64_t offset = view.IsPattern()       ? head * view.strides[1] + row * view.strides[2]
-                           : view.dimensions == 4 ? row * view.strides[1] + head * view.strides[2]
-                                                  : row * view.strides[1];
-    std::memcpy(to, static_cast<const float*>(view.data) + offset,
-                static_cast<size_t>(inner) * sizeof(float));
-    return;
-  }
-  for (int64_t i = 0; i < inner; ++i) to[i] = ElementOf(view, row, head, i);
 }
 
 std::vector<Record> CaptureHook::Records() && {
@@ -271,68 +280,45 @@ HookRequest CallbackHook::Request(const HookPoint& point, const SequenceInfo& se
 }
 
 void CallbackHook::OnActivation(HookView& view) {
-  const std::vector<int64_t> rows = RowsInView(view, rows_);
-  if (rows.empty()) return;
-  const bool headed = view.dimensions == 4;
-  std::vector<int64_t> heads;
-  for (int64_t head = 0; head < HeadsOf(view); ++head) {
-    const auto& wanted = part_.heads;
-    const int64_t number = head + (headed ? view.first_head : 0);
-    if (wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), number)) {
-      heads.push_back(head);
-    }
-  }
-  if (heads.empty()) return;
-  const int64_t inner = InnerOf(view);
-  std::vector<float> values;
-  const auto each = [&](const auto& element) {
-    const auto row_then_head = [&](int64_t row, int64_t head) {
-      for (int64_t i = 0; i < inner; ++i) element(row, head, i);
-    };
-    if (view.IsPattern()) {
-      for (const int64_t head : heads) {
-        for (const int64_t row : rows) row_then_head(row, head);
-      }
-    } else {
-      for (const int64_t row : rows) {
-        for (const int64_t head : heads) row_then_head(row, head);
-      }
-    }
-  };
-  each([&](int64_t row, int64_t head, int64_t i) {
-    values.push_back(ElementOf(view, row, head, i));
+  std::vector<int64_t> rows;
+  std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows), [&](int64_t row) {
+    return row >= view.first_row && row < view.first_row + view.rows();
   });
-  const auto row_count = std::ssize(rows);
-  const auto head_count = std::ssize(heads);
-  Message shape = {row_count, inner};
-  Message dims = {"position", InnerAxis(view)};
-  if (view.IsPattern()) {
-    shape = {head_count, row_count, inner};
-    dims = {"head", "query", "key"};
-  } else if (headed) {
-    shape = {row_count, head_count, inner};
-    dims = {"position", "head", "dimension"};
-  }
-  std::vector<uint8_t> bytes(values.size() * sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  std::vector<int64_t> heads = Numbers(view.dimensions == 4 ? view.first_head : 0, HeadsOf(view));
+  std::erase_if(heads, [&](int64_t head) {
+    return !part_.heads.empty() &&
+           !std::binary_search(part_.heads.begin(), part_.heads.end(), head);
+  });
+  if (rows.empty() || heads.empty()) return;
+  const int64_t inner = InnerOf(view);
+  const ActivationShape shape = ShapeOf(view, std::ssize(rows), std::ssize(heads), inner);
+  std::vector<uint8_t> bytes(static_cast<size_t>(shape.elements()) * sizeof(float));
+  std::vector<float> values(static_cast<size_t>(inner));
+  VisitRows(view, rows, heads, inner, [&](int64_t row, int64_t head, int64_t offset) {
+    CopyRow(view, row, head, values.data());
+    std::memcpy(bytes.data() + static_cast<size_t>(offset) * sizeof(float), values.data(),
+                values.size() * sizeof(float));
+  });
   const Message answer = ask_({{"point", part_.name},
-                               {"first_row", view.first_row + rows.front()},
+                               {"first_row", rows.front()},
                                {"array",
                                 {{"dtype", "float32"},
-                                 {"shape", shape},
-                                 {"dims", dims},
+                                 {"shape", shape.sizes},
+                                 {"dims", shape.axes},
                                  {"data", Message::binary(std::move(bytes))}}}});
   if (answer.is_null()) return;
   const WireNumbers changed = ReadNumbers(answer, "hook at " + part_.name);
-  if (changed.values.size() != values.size()) {
+  if (std::ssize(changed.values) != shape.elements()) {
     throw UsageError(
         "hook at " + part_.name,
-        fmt::format("it returned {} numbers for {}", changed.values.size(), values.size()),
+        fmt::format("it returned {} numbers for {}", changed.values.size(), shape.elements()),
         "Return None, or an array of the shape that it was given");
   }
-  auto next = changed.values.begin();
-  each([&](int64_t row, int64_t head, int64_t i) {
-    SetElement(view, row, head, i, static_cast<float>(*next++));
+  VisitRows(view, rows, heads, inner, [&](int64_t row, int64_t head, int64_t offset) {
+    for (int64_t i = 0; i < inner; ++i) {
+      SetElement(view, row, head, i,
+                 static_cast<float>(changed.values[static_cast<size_t>(offset + i)]));
+    }
   });
 }
 

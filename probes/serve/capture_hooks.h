@@ -41,6 +41,7 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config);
 struct ActivationShape {
   std::vector<std::string> axes;
   std::vector<int64_t> sizes;
+  int64_t elements() const;
 };
 
 // Stores the activations of points.
@@ -57,12 +58,11 @@ class CaptureHook : public Hook {
  private:
   struct Stored {
     SequenceInfo sequence;
-    std::vector<int64_t> rows;  // requested
-    ActivationShape shape;      // empty until the first activation
+    std::vector<int64_t> rows;   // requested
+    std::vector<int64_t> heads;  // requested; {0} for activations without heads
+    ActivationShape shape;       // empty until the first activation
     std::vector<float> values;
   };
-  // Copies the elements of one row and head of the view, [inner].
-  static void CopyRow(const HookView& view, int64_t row, int64_t head, float* to);
 
   std::vector<CapturePart> parts_;
   const ModelConfig& config_;
@@ -73,7 +73,7 @@ class CaptureHook : public Hook {
 class CallbackHook : public Hook {
  public:
   // Receives {point, first_row, array} and returns null, or {array}: float32 of the same shape.
-  using Ask = std::function<Message(const Message&)>;
+  using Ask = std::function<Message(Message)>;
   CallbackHook(CapturePart part, Ask ask) : part_(std::move(part)), ask_(std::move(ask)) {}
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;

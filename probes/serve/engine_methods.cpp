@@ -80,7 +80,7 @@ Message Run(EngineSession& session, const Call& call) {
     for (const Message& hook : params.Array("hooks")) {
       const auto ask = [&call, number = callbacks.size()](Message question) {
         question["hook"] = number;
-        return call.ask(question);
+        return call.ask(std::move(question));
       };
       callbacks.push_back(std::make_unique<CallbackHook>(ReadCapturePart(hook, config), ask));
       request.hooks.push_back(callbacks.back().get());
@@ -90,12 +90,12 @@ Message Run(EngineSession& session, const Call& call) {
   CaptureHook capture(std::move(parts), config);
   request.hooks.push_back(&capture);
   CaptureRunReply reply = session.engine().CaptureRun(request, call.job);
-  const std::vector<Record> captured = std::move(capture).Records();
+  std::vector<Record> captured = std::move(capture).Records();
   const std::lock_guard lock(session.mutex);
   WireWriter writer(session.held);
   Message records = writer.Write(reply.records);
   return {{"records", std::move(records)},
-          {"captured", writer.Write(captured)},
+          {"captured", writer.Write(std::move(captured))},
           {"failures", reply.failures},
           {"seconds", reply.seconds}};
 }

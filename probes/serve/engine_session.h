@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an engine process keeps between requests.
+// The state of an engine process between requests.
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,8 +25,36 @@ constexpr size_t kMostQueuedBytes = size_t{256} << 20;
 constexpr int kPollMilliseconds = 100;
 // While the writer is closing, the number of polls without progress after which it gives up.
 constexpr int kPatience = 20;
+// A larger pipe than the kernel's 64 KB takes fewer switches between the two processes.
+constexpr int kPipeBytes = 1 << 20;
+
+void WidenPipe(int descriptor) {
+  ::fcntl(descriptor, F_SETPIPE_SZ, kPipeBytes);  // fails where it is not a pipe
+}
 
 }  // namespace
+
+Frame::Frame(std::string bytes) {
+  const auto whole = std::make_shared<const std::string>(std::move(bytes));
+  parts = {*whole};
+  owner = whole;
+}
+
+size_t Frame::size() const {
+  size_t sum = 0;
+  for (const std::string_view part : parts) sum += part.size();
+  return sum;
+}
+
+std::string LengthBytes(size_t length) {
+  std::string bytes;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    bytes.push_back(static_cast<char>((length >> (8 * i)) & 0xFFU));
+  }
+  return bytes;
+}
+
+FrameReader::FrameReader(int descriptor) : descriptor_(descriptor) { WidenPipe(descriptor); }
 
 bool FrameReader::Read(char* data, size_t size) {
   while (size > 0) {
@@ -65,6 +95,7 @@ std::optional<std::string> FrameReader::Next() {
 }
 
 FrameWriter::FrameWriter(int descriptor) : descriptor_(descriptor) {
+  WidenPipe(descriptor);
   // Writing never blocks for longer than a poll, so that a closing writer can give up.
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   thread_ = std::thread([this] { Loop(); });
@@ -75,22 +106,22 @@ FrameWriter::~FrameWriter() {
   thread_.join();
 }
 
-void FrameWriter::SendLine(const std::string& line) { Queue(line + "\n"); }
+void FrameWriter::SendLine(const std::string& line) { Queue({line + "\n", {}}, true); }
 
-bool FrameWriter::Send(const std::string& frame) {
-  MIDSCOPE_CHECK(frame.size() <= kLargestFrame, "a frame is too long");
-  std::string bytes;
-  bytes.reserve(kLengthBytes + frame.size());
-  for (size_t i = 0; i < kLengthBytes; ++i) {
-    bytes.push_back(static_cast<char>((frame.size() >> (8 * i)) & 0xFFU));
+bool FrameWriter::Send(Frame frame) { return Queue({"", std::move(frame)}, true); }
+
+bool FrameWriter::SendNow(Frame frame) { return Queue({"", std::move(frame)}, false); }
+
+bool FrameWriter::Queue(Queued bytes, bool wait) {
+  if (bytes.head.empty()) {
+    MIDSCOPE_CHECK(bytes.size() <= kLargestFrame, "a frame is too long");
+    bytes.head = LengthBytes(bytes.size());
   }
-  bytes += frame;
-  return Queue(std::move(bytes));
-}
-
-bool FrameWriter::Queue(std::string bytes) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return broken_ || closing_ || queued_bytes_ < kMostQueuedBytes; });
+  if (wait) {
+    changed_.wait(lock, [&] { return broken_ || closing_ || queued_bytes_ < kMostQueuedBytes; });
+  }
+  broken_ = broken_ || queued_bytes_ >= 2 * kMostQueuedBytes;
   if (broken_ || closing_) return false;
   queued_bytes_ += bytes.size();
   queue_.push_back(std::move(bytes));
@@ -111,7 +142,7 @@ void FrameWriter::Close() {
 
 void FrameWriter::Loop() {
   while (true) {
-    std::string bytes;
+    Queued bytes;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return closing_ || !queue_.empty(); });
@@ -129,12 +160,24 @@ void FrameWriter::Loop() {
   }
 }
 
-bool FrameWriter::Write(const std::string& bytes) {
-  size_t done = 0;
-  for (int waits = 0; done < bytes.size();) {
-    const ssize_t count = ::write(descriptor_.get(), bytes.data() + done, bytes.size() - done);
+bool FrameWriter::Write(const Queued& bytes) {
+  std::vector<iovec> left;
+  const auto add = [&](std::string_view part) {
+    left.push_back({const_cast<char*>(part.data()), part.size()});
+  };
+  add(bytes.head);
+  for (const std::string_view part : bytes.frame.parts) add(part);
+  int waits = 0;
+  for (size_t first = 0; first < left.size();) {
+    const size_t parts = std::min<size_t>(left.size() - first, IOV_MAX);
+    const ssize_t count = ::writev(descriptor_.get(), &left[first], static_cast<int>(parts));
     if (count > 0) {
-      done += static_cast<size_t>(count);
+      auto done = static_cast<size_t>(count);
+      for (; first < left.size() && done >= left[first].iov_len; ++first) {
+        done -= left[first].iov_len;
+      }
+      if (done > 0)
+        left[first] = {static_cast<char*>(left[first].iov_base) + done, left[first].iov_len - done};
       waits = 0;
       continue;
     }

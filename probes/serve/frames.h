@@ -5,10 +5,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/base/file_access.h"
 
@@ -17,11 +20,26 @@ namespace midscope {
 // Maximum length of a frame, in bytes.
 inline constexpr uint32_t kLargestFrame = uint32_t{64} << 20;
 
+// The bytes of a frame, without its length, in parts that follow each other: large arrays are
+// written from where they are.
+struct Frame {
+  Frame() = default;
+  Frame(std::string bytes);  // NOLINT(google-explicit-constructor): a string is a frame
+
+  size_t size() const;
+
+  std::vector<std::string_view> parts;
+  std::shared_ptr<const void> owner;  // keeps the memory of the parts
+};
+
+// Returns the four bytes with the length of a frame.
+std::string LengthBytes(size_t length);
+
 // Reads frames. Used by one thread.
 class FrameReader {
  public:
   // The descriptor is not closed.
-  explicit FrameReader(int descriptor) : descriptor_(descriptor) {}
+  explicit FrameReader(int descriptor);
 
   // Returns the next frame; nullopt at the end of the input, also in the middle of a frame. Throws
   // Error (failure) for a frame over kLargestFrame, before memory is taken for it; its bytes are
@@ -50,27 +68,36 @@ class FrameWriter {
   // Queues a frame. Thread-safe. Waits while more than 256 MB are queued; returns false if the
   // client does not read any more or the writer is closing. Throws std::logic_error if the frame
   // exceeds kLargestFrame.
-  bool Send(const std::string& frame);
+  bool Send(Frame frame);
+  // As above, but never waits: at 512 MB the client counts as one that does not read any more. For
+  // short frames of the thread that reads, which must see the end of the input.
+  bool SendNow(Frame frame);
   // Whether writing has failed, because the client has closed its end.
   bool is_broken() const;
   // Makes waiting calls of Send return false.
   void Close();
 
  private:
-  bool Queue(std::string bytes);
+  // Bytes in the queue: `head` (a length or a line), then the frame.
+  struct Queued {
+    std::string head;
+    Frame frame;
+    size_t size() const { return head.size() + frame.size(); }
+  };
+  bool Queue(Queued bytes, bool wait);
   void Loop();
   // Writes the bytes; returns false if the client has closed its end or, while the writer is
   // closing, does not read for kPatience.
-  bool Write(const std::string& bytes);
+  bool Write(const Queued& bytes);
 
   FileDescriptor descriptor_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> queue_;  // guarded by mutex_
-  size_t queued_bytes_ = 0;        // guarded by mutex_
-  bool closing_ = false;           // guarded by mutex_
-  bool broken_ = false;            // guarded by mutex_
-  std::thread thread_;             // last member, because it uses all others
+  std::deque<Queued> queue_;  // guarded by mutex_
+  size_t queued_bytes_ = 0;   // guarded by mutex_
+  bool closing_ = false;      // guarded by mutex_
+  bool broken_ = false;       // guarded by mutex_
+  std::thread thread_;        // last member, because it uses all others
 };
 
 }  // namespace midscope

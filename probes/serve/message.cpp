@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,8 +16,10 @@
 namespace midscope {
 namespace {
 
-using Packer = msgpack::packer<msgpack::sbuffer>;
+// Binaries and texts of at least so many bytes are not copied into a frame.
+constexpr size_t kLargePart = size_t{64} << 10;
 
+template <typename Packer>
 void PackText(const std::string& text, Packer& packer) {
   packer.pack_str(static_cast<uint32_t>(text.size()));
   packer.pack_str_body(text.data(), static_cast<uint32_t>(text.size()));
@@ -35,7 +38,7 @@ void PackReal(double value, Stream& stream) {
 
 // Recursion is limited by the depth of messages, which this program makes itself.
 template <typename Stream>
-void Pack(const Message& value, Packer& packer, Stream& stream) {
+void Pack(const Message& value, msgpack::packer<Stream>& packer, Stream& stream) {
   switch (value.type()) {
     case Message::value_t::null:
       packer.pack_nil();
@@ -172,9 +175,27 @@ class Builder : public msgpack::null_visitor {
 
 std::string PackMessage(const Message& message) {
   msgpack::sbuffer buffer;
-  Packer packer(buffer);
+  msgpack::packer<msgpack::sbuffer> packer(buffer);
   Pack(message, packer, buffer);
   return {buffer.data(), buffer.size()};
+}
+
+Frame PackFrame(Message message) {
+  struct Packed {
+    Message message;
+    msgpack::vrefbuffer buffer{kLargePart};
+  };
+  auto packed = std::make_shared<Packed>();
+  packed->message = std::move(message);
+  msgpack::packer<msgpack::vrefbuffer> packer(packed->buffer);
+  Pack(packed->message, packer, packed->buffer);
+  Frame frame;
+  for (const msgpack::iovec& part :
+       std::span(packed->buffer.vector(), packed->buffer.vector_size())) {
+    frame.parts.emplace_back(static_cast<const char*>(part.iov_base), part.iov_len);
+  }
+  frame.owner = std::move(packed);
+  return frame;
 }
 
 Message UnpackMessage(std::string_view bytes) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "probes/serve/frames.h"
 
 namespace midscope {
 
@@ -18,6 +19,9 @@ inline constexpr size_t kDeepestMessage = 32;
 
 // Returns the message as MessagePack. Throws std::logic_error for discarded values.
 std::string PackMessage(const Message& message);
+// As above, as a frame that owns the message and refers to its large binaries and texts instead of
+// copying them.
+Frame PackFrame(Message message);
 
 // Parses one MessagePack value that takes all of `bytes`. Memory is linear in the number of bytes,
 // whatever lengths they claim; nesting needs no recursion. Throws Error (failure): the bytes are

@@ -20,10 +20,10 @@ struct Call {
   const JsonFields& params;
   const JobContext& job;  // reports progress and messages to the client
   // Sends a partial result.
-  std::function<void(const Message& part)> partial;
+  std::function<void(Message part)> partial;
   // Sends a question about the request and returns the client's answer. Throws Cancelled if the
   // request is cancelled or the client leaves, Error if the client answers with an error.
-  std::function<Message(const Message& question)> ask;
+  std::function<Message(Message question)> ask;
 };
 
 struct MethodParameter {

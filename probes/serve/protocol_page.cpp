@@ -19,17 +19,10 @@ std::string Hexadecimal(std::string_view bytes) {
   return text;
 }
 
-std::string FrameOf(const Message& message) {
-  const std::string packed = PackMessage(message);
-  std::string frame;
-  for (size_t i = 0; i < sizeof(uint32_t); ++i) {
-    frame.push_back(static_cast<char>((packed.size() >> (8 * i)) & 0xFFU));
-  }
-  return frame + packed;
-}
-
 std::string Exchange(const Message& message) {
-  return fmt::format("    {}\n    {}\n\n", message.dump(), Hexadecimal(FrameOf(message)));
+  const std::string packed = PackMessage(message);
+  return fmt::format("    {}\n    {}\n\n", message.dump(),
+                     Hexadecimal(LengthBytes(packed.size()) + packed));
 }
 
 std::string MethodSection(const Method& method) {

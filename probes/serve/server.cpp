@@ -4,13 +4,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/base/utf8.h"
 #include "probes/serve/frames.h"
@@ -20,6 +20,8 @@ namespace midscope {
 namespace {
 
 constexpr const char* kWhatIf = "what_if";
+// Requests that run beside those of the model, at most; others wait.
+constexpr size_t kMostBeside = 32;
 
 // A request that waits or runs.
 struct Request {
@@ -27,16 +29,23 @@ struct Request {
   const Method* method = nullptr;
   Message params;
   std::atomic<bool> cancel{false};
-  const char* cancelled_reason = "it was cancelled";
+  std::atomic<const char*> cancelled_reason{"it was cancelled"};
 };
 using RequestPointer = std::shared_ptr<Request>;
+
+// Requests that wait for one of some threads, which are started when they are first needed.
+struct Lane {
+  size_t most_threads = 1;
+  std::deque<RequestPointer> waiting;
+  std::vector<RequestPointer> running;
+  std::vector<std::thread> threads;
+};
 
 class Server {
  public:
   Server(int output, std::unique_ptr<Engine> engine)
       : session_(std::move(engine)), writer_(output) {
     writer_.SendLine("midscope-engine " + std::to_string(kProtocolVersion));
-    worker_ = std::thread([this] { RunWaiting(); });
   }
 
   void Read(int input) {
@@ -47,7 +56,7 @@ class Server {
         if (!frame) break;
         Take(UnpackMessage(*frame));
       } catch (const Error& error) {
-        Send({{"id", nullptr}, {"error", ErrorMessage(error)}});
+        SendError(nullptr, ErrorMessage(error));
       }
     }
     Leave();
@@ -72,7 +81,8 @@ class Server {
     const std::string name = message.contains("method") && message["method"].is_string()
                                  ? message["method"].get<std::string>()
                                  : "";
-    request->params = message.value("params", Message::object());
+    const auto params = message.find("params");
+    request->params = params == message.end() ? Message::object() : std::move(*params);
     request->method = FindMethod(name);
     try {
       if (!request->id.is_number_integer()) {
@@ -85,16 +95,17 @@ class Server {
       }
       CheckParams(*request);
     } catch (const Error& error) {
-      Send({{"id", request->id}, {"error", ErrorMessage(error)}});
+      SendError(request->id, ErrorMessage(error));
       return;
     }
     const std::lock_guard lock(mutex_);
-    if (request->method->runs_beside) {
-      beside_.emplace_back(request, std::thread([this, request] { Run(*request); }));
-      return;
-    }
     if (name == kWhatIf) Supersede();
-    waiting_.push_back(std::move(request));
+    Lane& lane = request->method->runs_beside ? beside_ : model_;
+    lane.waiting.push_back(std::move(request));
+    if (lane.waiting.size() + lane.running.size() > lane.threads.size() &&
+        lane.threads.size() < lane.most_threads) {
+      lane.threads.emplace_back([this, &lane] { RunWaiting(lane); });
+    }
     changed_.notify_all();
   }
 
@@ -112,39 +123,40 @@ class Server {
 
   // Requires mutex_.
   void Supersede() {
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      if ((*it)->method->name != kWhatIf) {
-        ++it;
-        continue;
-      }
-      SendCancelled(**it, "a newer what_if supersedes it");
-      it = waiting_.erase(it);
-    }
-    if (running_ && running_->method->name == kWhatIf) {
-      running_->cancelled_reason = "a newer what_if supersedes it";
-      running_->cancel = true;
+    constexpr const char* kReason = "a newer what_if supersedes it";
+    std::erase_if(model_.waiting, [&](const RequestPointer& request) {
+      if (request->method->name != kWhatIf) return false;
+      SendCancelled(*request, kReason);
+      return true;
+    });
+    for (const RequestPointer& request : model_.running) {
+      if (request->method->name != kWhatIf) continue;
+      request->cancelled_reason = kReason;
+      request->cancel = true;
     }
   }
 
   void CancelRequest(const Message& id) {
     const std::lock_guard lock(mutex_);
-    for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
-      if ((*it)->id != id) continue;
-      SendCancelled(**it, (*it)->cancelled_reason);
-      waiting_.erase(it);
-      return;
-    }
-    if (running_ && running_->id == id) running_->cancel = true;
-    for (auto& [request, thread] : beside_) {
-      if (request->id == id) request->cancel = true;
+    for (Lane* lane : {&model_, &beside_}) {
+      std::erase_if(lane->waiting, [&](const RequestPointer& request) {
+        if (request->id != id) return false;
+        SendCancelled(*request, request->cancelled_reason);
+        return true;
+      });
+      for (const RequestPointer& request : lane->running) {
+        if (request->id == id) request->cancel = true;
+      }
     }
     changed_.notify_all();  // a hook may be waiting for an answer
   }
 
   void TakeReply(Message message) {
     const std::lock_guard lock(mutex_);
-    const Message id = message["reply"];
-    replies_[id.is_number_integer() ? id.get<int64_t>() : -1] = std::move(message);
+    const Message question = message["reply"];
+    const auto found = questions_.find(question.is_number_integer() ? question.get<int64_t>() : -1);
+    if (found == questions_.end()) return;  // its request has been cancelled
+    found->second = std::move(message);
     changed_.notify_all();
   }
 
@@ -152,31 +164,32 @@ class Server {
     {
       const std::lock_guard lock(mutex_);
       left_ = true;
-      waiting_.clear();
-      if (running_) running_->cancel = true;
-      for (auto& [request, thread] : beside_) request->cancel = true;
+      for (Lane* lane : {&model_, &beside_}) {
+        for (const RequestPointer& request : lane->running) request->cancel = true;
+      }
       changed_.notify_all();
     }
     writer_.Close();
-    worker_.join();
-    for (auto& [request, thread] : beside_) thread.join();
+    for (Lane* lane : {&model_, &beside_}) {
+      for (std::thread& thread : lane->threads) thread.join();
+    }
   }
 
-  // Runs requests that use the model, until the client leaves.
-  void RunWaiting() {
+  // Runs requests of a lane until the client leaves.
+  void RunWaiting(Lane& lane) {
     while (true) {
       RequestPointer request;
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return left_ || !waiting_.empty(); });
+        changed_.wait(lock, [&] { return left_ || !lane.waiting.empty(); });
         if (left_) return;
-        request = waiting_.front();
-        waiting_.pop_front();
-        running_ = request;
+        request = lane.waiting.front();
+        lane.waiting.pop_front();
+        lane.running.push_back(request);
       }
       Run(*request);
       const std::lock_guard lock(mutex_);
-      running_ = nullptr;
+      std::erase(lane.running, request);
     }
   }
 
@@ -201,10 +214,12 @@ class Server {
       try {
         const JsonFields params(request.params, request.method->name, "");
         const Call call = {params, context,
-                           [&](const Message& part) {
-                             Send({{"id", request.id}, {"partial", part}});
+                           [&](Message part) {
+                             Message notice = {{"id", request.id}};
+                             notice["partial"] = std::move(part);
+                             Send(std::move(notice));
                            },
-                           [&](const Message& question) { return Ask(request, question); }};
+                           [&](Message about) { return Ask(request, std::move(about)); }};
         answer["result"] = request.method->run(session_, call);
       } catch (const Error& error) {
         failure = ErrorMessage(error);
@@ -221,63 +236,69 @@ class Server {
                                                  {"remedy", ""},
                                                  {"usage", false}});
     }
-    Send(answer);
+    Send(std::move(answer));
   }
 
-  Message Ask(const Request& request, const Message& question) {
+  Message Ask(const Request& request, Message about) {
     int64_t number = 0;
     {
       const std::lock_guard lock(mutex_);
       number = ++last_question_;
+      questions_[number];
     }
-    Send({{"id", request.id}, {"question", number}, {"about", question}});
+    Message question = {{"id", request.id}, {"question", number}};
+    question["about"] = std::move(about);
+    Send(std::move(question));
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return left_ || request.cancel || replies_.contains(number); });
-    const auto found = replies_.find(number);
-    if (found == replies_.end()) throw Cancelled();
-    const Message reply = std::move(found->second);
-    replies_.erase(found);
+    const auto open = questions_.find(number);
+    changed_.wait(lock, [&] { return left_ || request.cancel || !open->second.is_null(); });
+    Message reply = std::move(open->second);
+    questions_.erase(open);
+    if (reply.is_null()) throw Cancelled();
+    lock.unlock();
     if (reply.contains("error")) {
       throw Failure("hook", reply["error"].is_string() ? reply["error"].get<std::string>()
                                                        : "the client's function failed");
     }
-    return reply.value("value", Message());
+    return std::move(reply["value"]);
   }
 
   void SendCancelled(const Request& request, const char* reason) {
-    Send({{"id", request.id},
-          {"error",
-           {{"thing", request.method->name},
-            {"reason", reason},
-            {"remedy", ""},
-            {"usage", false},
-            {"cancelled", true}}}});
+    SendError(request.id, {{"thing", request.method->name},
+                           {"reason", reason},
+                           {"remedy", ""},
+                           {"usage", false},
+                           {"cancelled", true}});
   }
 
-  void Send(const Message& message) {
-    std::string frame = PackMessage(message);
+  void SendError(const Message& id, const Message& error) {
+    writer_.SendNow(PackMessage({{"id", id}, {"error", error}}));
+  }
+
+  void Send(Message message) {
+    const Message id = message["id"];
+    Frame frame = PackFrame(std::move(message));
     if (frame.size() > kLargestFrame) {
-      frame = PackMessage({{"id", message.value("id", Message())},
-                           {"error",
-                            {{"thing", "answer"},
-                             {"reason", "it is larger than a frame"},
-                             {"remedy", "Request fewer values, such as fewer rows"},
-                             {"usage", false}}}});
+      frame = PackFrame({{"id", id},
+                         {"error",
+                          {{"thing", "answer"},
+                           {"reason", "it is larger than a frame"},
+                           {"remedy", "Request fewer values, such as fewer rows"},
+                           {"usage", false}}}});
     }
-    writer_.Send(frame);
+    writer_.Send(std::move(frame));
   }
 
   EngineSession session_;
   FrameWriter writer_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<RequestPointer> waiting_;                        // guarded by mutex_
-  RequestPointer running_;                                    // guarded by mutex_
-  std::list<std::pair<RequestPointer, std::thread>> beside_;  // guarded by mutex_
-  std::map<int64_t, Message> replies_;                        // guarded by mutex_
-  int64_t last_question_ = 0;                                 // guarded by mutex_
-  bool left_ = false;                                         // guarded by mutex_
-  std::thread worker_;
+  // All below are guarded by mutex_.
+  Lane model_;
+  Lane beside_{kMostBeside, {}, {}, {}};
+  std::map<int64_t, Message> questions_;  // open questions with their replies, null before
+  int64_t last_question_ = 0;
+  bool left_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -21,16 +23,28 @@ const char* DtypeOf(const ArrayData& data) {
   return kNames[data.index()];
 }
 
-template <typename T>
-std::vector<uint8_t> BytesOf(const std::vector<T>& values) {
-  std::vector<uint8_t> bytes(values.size() * sizeof(T));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+// Returns the bytes of numbers.
+std::span<const uint8_t> BytesOf(const ArrayData& data) {
+  return std::visit(
+      [](const auto& values) -> std::span<const uint8_t> {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_same_v<T, std::string>) {
+          throw std::logic_error("texts are sent as a list");
+        } else {
+          return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)};
+        }
+      },
+      data);
+}
+
+Message Binary(std::span<const uint8_t> bytes) {
+  return Message::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
 }
 
 template <typename T>
 bool AppendAs(const std::vector<uint8_t>& bytes, std::vector<double>& values) {
   if (bytes.size() % sizeof(T) != 0) return false;
+  values.reserve(bytes.size() / sizeof(T));
   for (size_t i = 0; i < bytes.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + i, sizeof(T));
@@ -48,8 +62,8 @@ Message AxisMessage(const Axis& axis) {
 
 }  // namespace
 
-int64_t HeldArrays::Hold(std::vector<uint8_t> bytes) {
-  arrays_.emplace(++last_, std::move(bytes));
+int64_t HeldArrays::Hold(ArrayData elements) {
+  arrays_.emplace(++last_, std::move(elements));
   return last_;
 }
 
@@ -59,48 +73,44 @@ Message HeldArrays::Read(int64_t handle, int64_t begin, int64_t count) const {
     throw UsageError("handle", fmt::format("{} is not that of an array", handle),
                      "Read an array before it is released");
   }
-  const std::vector<uint8_t>& bytes = found->second;
+  const std::span<const uint8_t> bytes = BytesOf(found->second);
   if (begin < 0 || count < 0 || begin > std::ssize(bytes)) {
     throw UsageError("read_array", "the range is outside the array",
                      fmt::format("The array has {} bytes", bytes.size()));
   }
-  const auto first = bytes.begin() + begin;
-  const int64_t most =
-      std::min({count, std::ssize(bytes) - begin, static_cast<int64_t>(kInlineBytes)});
-  return Message::binary(std::vector<uint8_t>(first, first + most));
+  const auto first = static_cast<size_t>(begin);
+  return Binary(bytes.subspan(
+      first, std::min({static_cast<size_t>(count), bytes.size() - first, kInlineBytes})));
 }
 
-Message WireWriter::WriteArray(const Record& record, const Array& array) {
+template <typename AnyArray>
+Message WireWriter::WriteArray(const Record& record, AnyArray& array) {
   Message shape = Message::array();
   for (const std::string& axis : array.axes) shape.push_back(record.FindAxis(axis)->size);
   Message message = {{"name", array.name},        {"dtype", DtypeOf(array.data)},
                      {"shape", std::move(shape)}, {"dims", array.axes},
                      {"unit", array.unit},        {"description", array.description}};
-  std::visit(
-      [&](const auto& values) {
-        using T = typename std::decay_t<decltype(values)>::value_type;
-        if constexpr (std::is_same_v<T, std::string>) {
-          message["data"] = values;
-        } else {
-          std::vector<uint8_t> bytes = BytesOf(values);
-          if (inline_bytes_ + bytes.size() <= kInlineBytes) {
-            inline_bytes_ += bytes.size();
-            message["data"] = Message::binary(std::move(bytes));
-          } else {
-            message["bytes"] = bytes.size();
-            message["handle"] = held_.Hold(std::move(bytes));
-          }
-        }
-      },
-      array.data);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&array.data)) {
+    message["data"] = *texts;
+    return message;
+  }
+  const std::span<const uint8_t> bytes = BytesOf(array.data);
+  if (inline_bytes_ + bytes.size() <= kInlineBytes) {
+    inline_bytes_ += bytes.size();
+    message["data"] = Binary(bytes);
+  } else {
+    message["bytes"] = bytes.size();
+    message["handle"] = held_.Hold(std::move(array.data));  // copies from a constant array
+  }
   return message;
 }
 
-Message WireWriter::Write(const Record& record) {
+template <typename AnyRecord>
+Message WireWriter::WriteRecord(AnyRecord& record) {
   Message axes = Message::array();
   for (const Axis& axis : record.axes) axes.push_back(AxisMessage(axis));
   Message arrays = Message::array();
-  for (const Array& array : record.arrays) arrays.push_back(WriteArray(record, array));
+  for (auto& array : record.arrays) arrays.push_back(WriteArray(record, array));
   Message attributes = Message::object();
   for (const auto& [name, value] : record.attributes) {
     std::visit([&, &key = name](const auto& one) { attributes[key] = one; }, value);
@@ -114,7 +124,13 @@ Message WireWriter::Write(const Record& record) {
 
 Message WireWriter::Write(const std::vector<Record>& records) {
   Message list = Message::array();
-  for (const Record& record : records) list.push_back(Write(record));
+  for (const Record& record : records) list.push_back(WriteRecord(record));
+  return list;
+}
+
+Message WireWriter::Write(std::vector<Record>&& records) {
+  Message list = Message::array();
+  for (Record& record : records) list.push_back(WriteRecord(record));
   return list;
 }
 

@@ -21,15 +21,15 @@ inline constexpr size_t kInlineBytes = size_t{32} << 20;
 // Arrays that a client has not fetched yet.
 class HeldArrays {
  public:
-  // Returns a handle for the bytes.
-  int64_t Hold(std::vector<uint8_t> bytes);
+  // Returns a handle for the elements, which are numbers.
+  int64_t Hold(ArrayData elements);
   // Returns `count` bytes from `begin` on, fewer at the end. Throws Error (usage) for an unknown
   // handle or a range outside the array.
   Message Read(int64_t handle, int64_t begin, int64_t count) const;
   void Release(int64_t handle) { arrays_.erase(handle); }
 
  private:
-  std::map<int64_t, std::vector<uint8_t>> arrays_;
+  std::map<int64_t, ArrayData> arrays_;
   int64_t last_ = 0;
 };
 
@@ -38,12 +38,18 @@ class WireWriter {
  public:
   explicit WireWriter(HeldArrays& held) : held_(held) {}
 
-  Message WriteArray(const Record& record, const Array& array);
-  // {name, axes: [{name, size, unit, labels, values}], arrays, attributes, signal}.
-  Message Write(const Record& record);
+  // Returns a list of {name, axes: [{name, size, unit, labels, values}], arrays, attributes,
+  // signal}.
   Message Write(const std::vector<Record>& records);
+  // As above, but moves the elements of large arrays out of the records.
+  Message Write(std::vector<Record>&& records);
 
  private:
+  template <typename AnyRecord>  // Record or const Record
+  Message WriteRecord(AnyRecord& record);
+  template <typename AnyArray>  // Array or const Array
+  Message WriteArray(const Record& record, AnyArray& array);
+
   HeldArrays& held_;
   size_t inline_bytes_ = 0;
 };

@@ -94,8 +94,8 @@ bool IsEarlierFile(const SweepPlan& stored, const SweepPlan& plan) {
          TaskFilesHashOf(plan.task, stored.task_file_bytes) == stored.task_files_hash;
 }
 
-// Returns the plan in a sweep's file if the task's file has grown since it was written; "" if not,
-// or if there is no such file.
+// Returns the plan in a sweep's file if the task's file has grown since it was written; "" if it
+// has not grown, or if the sweep's file does not exist.
 std::string EarlierPlan(const std::string& file, const SweepPlan& plan) {
   if (plan.task_file_bytes == 0 || !std::filesystem::is_regular_file(file)) return "";
   const RunReader reader(file);

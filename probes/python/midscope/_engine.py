@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 import pathlib
 import shlex
@@ -11,7 +12,7 @@ import shutil
 import struct
 import subprocess
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import msgpack  # type: ignore[import-untyped]
 
@@ -19,6 +20,8 @@ PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
 GREETING_BYTES = 65536  # a login shell or a batch system may print so much before the engine's first line
 STDERR_LINES = 200
+BUFFER_BYTES = 1 << 20  # at first; it grows to the largest frame
+FRAME_BYTES = 64 << 20
 
 
 class Error(Exception):
@@ -41,6 +44,17 @@ class Error(Exception):
 
 class Cancelled(Error):
     """A request that was cancelled, or superseded by a newer one."""
+
+
+@contextlib.contextmanager
+def reading_answer() -> Iterator[None]:
+    """Turns what an answer of an unexpected form raises into an Error. Also a decorator."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        raise Error("engine", f"its answer is damaged ({type(error).__name__}: {error})", "Load the model again") from error
 
 
 def find_program() -> list[str]:
@@ -84,7 +98,9 @@ class Engine:
         self._command = command_line(remote)
         self._lock = threading.RLock()
         self._last_id = 0
-        self._buffer = bytearray()
+        self._buffer = bytearray(BUFFER_BYTES)
+        self._filled = 0  # bytes of the buffer that have come
+        self._frame_bytes = FRAME_BYTES  # that the engine takes
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         try:
             # Any: its pipes are optional for type checkers.
@@ -96,10 +112,12 @@ class Engine:
         self._stderr_reader.start()
         try:
             self._skip_greeting()
-            self.hello = self.request("hello")
-            if self.hello["protocol"] != PROTOCOL:
-                raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
-                            "Install the program and the package of one version")
+            with reading_answer():
+                self.hello: dict[str, Any] = self.request("hello")
+                self._frame_bytes = int(self.hello["frame_bytes"])
+                if self.hello["protocol"] != PROTOCOL:
+                    raise Error("engine", f"it speaks protocol {self.hello['protocol']}, this package {PROTOCOL}",
+                                "Install the program and the package of one version")
         except BaseException:
             self._process.kill()
             self.close()
@@ -138,7 +156,7 @@ class Engine:
                 if "question" in message:
                     reply: dict[str, Any] = {"reply": message["question"]}
                     try:
-                        reply["value"] = on_question(message["about"]) if on_question and not raised else None
+                        reply["value"] = on_question(message.get("about")) if on_question and not raised else None
                     except BaseException as error:
                         raised = error
                         reply["error"] = str(error) or type(error).__name__
@@ -182,6 +200,7 @@ class Engine:
         return "\n".join(self._stderr)
 
     @staticmethod
+    @reading_answer()
     def _error(error: dict[str, Any]) -> Error:
         kind = Cancelled if error.get("cancelled") else Error
         return kind(error.get("thing", ""), error.get("reason", ""), error.get("remedy", ""), bool(error.get("usage")))
@@ -203,7 +222,7 @@ class Engine:
 
     def _send(self, message: dict[str, Any]) -> None:
         frame = msgpack.packb(message, use_bin_type=True)
-        if len(frame) > self.__dict__.get("hello", {}).get("frame_bytes", 64 << 20):
+        if len(frame) > self._frame_bytes:
             raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
         data = memoryview(struct.pack("<I", len(frame)) + frame)
         try:
@@ -212,47 +231,64 @@ class Engine:
         except (OSError, ValueError) as error:
             raise self._ended() from error
 
-    def _fill(self, size: int) -> None:
-        # Bytes stay in the buffer if Ctrl-C interrupts the wait.
-        while len(self._buffer) < size:
-            data = self._process.stdout.read(max(65536, size - len(self._buffer)))
-            if not data:
-                raise self._ended()
-            self._buffer += data
+    def _read(self) -> int:
+        """Reads what there is, as far as the buffer has space, and returns the number of bytes; 0 at the end. Bytes that have come
+        stay in the buffer if Ctrl-C interrupts the wait for more."""
+        with memoryview(self._buffer) as buffer:
+            count = self._process.stdout.readinto(buffer[self._filled:])
+        self._filled += count
+        return count
 
+    def _fill(self, size: int) -> None:
+        if len(self._buffer) < size:
+            larger = bytearray(size)
+            larger[:self._filled] = self._buffer[:self._filled]
+            self._buffer = larger
+        while self._filled < size:
+            if not self._read():
+                raise self._ended()
+
+    def _drop(self, size: int) -> None:
+        """Removes the first bytes of the buffer."""
+        left = self._filled - size
+        self._buffer[:left] = self._buffer[size:self._filled]
+        self._filled = left
+
+    @reading_answer()
     def _receive(self) -> dict[str, Any]:
         self._fill(4)
-        (length,) = struct.unpack("<I", self._buffer[:4])
+        (length,) = struct.unpack_from("<I", self._buffer)
+        if length > FRAME_BYTES:
+            raise ValueError(f"a frame of {length} bytes")
         self._fill(4 + length)
-        frame = bytes(memoryview(self._buffer)[4:4 + length])
-        del self._buffer[:4 + length]
         try:
-            message = msgpack.unpackb(frame, raw=False, strict_map_key=True)
-        except Exception as error:
-            raise Error("engine", f"its answer is damaged ({error})", "Load the model again") from error
+            with memoryview(self._buffer) as buffer:
+                message = msgpack.unpackb(buffer[4:4 + length], raw=False, strict_map_key=True)
+        except Exception:
+            self._drop(4 + length)
+            raise
+        self._drop(4 + length)
         if not isinstance(message, dict):
-            raise Error("engine", "its answer is not a map", "Load the model again")
+            raise TypeError("it is not a map")
         return message
 
     def _skip_greeting(self) -> None:
         while True:
-            at = self._buffer.find(FIRST_LINE)
+            at = self._buffer.find(FIRST_LINE, 0, self._filled)
             if at >= 0 and (at == 0 or self._buffer[at - 1:at] == b"\n"):
-                end = self._buffer.find(b"\n", at)
+                end = self._buffer.find(b"\n", at, self._filled)
                 if end >= 0:
-                    del self._buffer[:end + 1]
+                    self._drop(end + 1)
                     return
-            if len(self._buffer) > GREETING_BYTES:
+            if self._filled > GREETING_BYTES:
                 shown = bytes(self._buffer[:2000]).decode("utf-8", "replace")
                 self._process.kill()
                 raise Error("engine", f"it does not begin as one; it wrote:\n{shown}", "Check the command that starts it")
-            data = self._process.stdout.read(65536)
-            if not data:
+            if not self._read():
                 error = self._ended()
-                shown = bytes(self._buffer).decode("utf-8", "replace").strip()
+                shown = bytes(self._buffer[:self._filled]).decode("utf-8", "replace").strip()
                 raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""),
                             f"Try it in a terminal: {shlex.join(self._command)}")
-            self._buffer += data
 
     def _follow_stderr(self) -> None:
         try:

@@ -14,8 +14,8 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from midscope._engine import Engine, Error
-from midscope._results import Generation, Run, WhatIf, read_record, read_records
+from midscope._engine import Engine, Error, reading_answer
+from midscope._results import Generation, Run, WhatIf, first_record, read_record, read_records
 from midscope._sweep import Sweep, command_arguments, run_command
 
 
@@ -43,6 +43,7 @@ class Prompt:
         place: rank of the gold piece, or None.
     """
 
+    @reading_answer()
     def __init__(self, model: "Model", params: dict[str, Any], place_index: int = 0):
         self._params = params
         self.place_index = place_index
@@ -206,7 +207,7 @@ class Model:
         """
         self._use(prompt)
         result = self._request("generate", {"place": prompt.place_index, "setting": setting, "new_tokens": new_tokens})
-        return Generation(read_record(self, result["records"][0]))
+        return Generation(first_record(self, result))
 
     def scan(self, task: str = "list:lines=20", *, over: str = "heads", term: str = "", places: str | Sequence[int] = "",
              samples: int = 5, seed: int = 1, **restrict: Any) -> xr.Dataset:
@@ -234,7 +235,7 @@ class Model:
         with _Progress() as progress:
             result = self._request("scan", {"over": over, "term": term, "samples": samples, "range": restrict},
                                    on_progress=progress)
-        return read_record(self, result["records"][0])
+        return first_record(self, result)
 
     def channels(self, **options: Any) -> dict[str, xr.Dataset]:
         """Searches the model for positional channels; options as of ``midscope channels``, with _ for -.
@@ -252,7 +253,7 @@ class Model:
         given = {name.replace("_", "-"): value for name, value in options.items()}
         with _Progress() as progress:
             result = self._request("channels", {"options": given}, on_progress=progress)
-        return read_records(self, result["records"])
+        return read_records(self, result)
 
     def sweep(self, task: str = "list:lines=20", places: str | Sequence[int | str] = "", settings: Sequence[str] = ("none",),
               samples: int | None = None, seed: int = 1, file: str | None = None, **options: Any) -> Sweep:
@@ -328,12 +329,13 @@ class Model:
             self._hooks.remove(entry)
 
     def _answer_hook(self, question: dict[str, Any]) -> dict[str, Any] | None:
-        message = question["array"]
-        point = HookPoint(question["point"])
-        point.first_row = question["first_row"]
-        point.dims = tuple(message["dims"])
-        activation = np.frombuffer(message["data"], dtype="<f4").reshape(message["shape"]).copy()
-        fn = self._hooks[question["hook"]][1]
+        with reading_answer():
+            message = question["array"]
+            point = HookPoint(question["point"])
+            point.first_row = question["first_row"]
+            point.dims = tuple(message["dims"])
+            activation = np.frombuffer(message["data"], dtype="<f4").reshape(message["shape"]).copy()
+            fn = self._hooks[question["hook"]][1]
         changed = fn(activation, point)
         if changed is None:
             return None
@@ -431,6 +433,7 @@ class _Progress:
     def __enter__(self) -> "_Progress":
         return self
 
+    @reading_answer()
     def __call__(self, progress: dict[str, Any]) -> None:
         if not self._make:
             return

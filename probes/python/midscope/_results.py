@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping
 import numpy as np
 import xarray as xr
 
+from midscope._engine import reading_answer
+
 if TYPE_CHECKING:
     from midscope._model import Model, Prompt
 
-SLICE_BYTES = 16 << 20
+SLICE_BYTES = 32 << 20
 
 
 def read_array(model: "Model", message: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -23,8 +25,9 @@ def read_array(model: "Model", message: dict[str, Any]) -> np.ndarray[Any, Any]:
     dtype = np.dtype(message["dtype"]).newbyteorder("<")
     if "data" in message:
         return np.frombuffer(message["data"], dtype=dtype).reshape(shape)
+    # Into an array of numpy, whose large pages are faster to get than those of a new bytes object.
     array = np.empty(shape, dtype=dtype)
-    target = memoryview(array).cast("B")
+    target = memoryview(array.reshape(-1).view(np.uint8))
     try:
         for begin in range(0, message["bytes"], SLICE_BYTES):
             part = model._request("read_array", {"handle": message["handle"], "begin": begin, "count": SLICE_BYTES})["data"]
@@ -34,6 +37,7 @@ def read_array(model: "Model", message: dict[str, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
+@reading_answer()
 def read_record(model: "Model", message: dict[str, Any]) -> xr.Dataset:
     """Returns a record: its arrays as variables, labels or values of its axes as coordinates."""
     coordinates = {}
@@ -54,9 +58,16 @@ def read_record(model: "Model", message: dict[str, Any]) -> xr.Dataset:
     return xr.Dataset(variables, coords=coordinates, attrs=message["attributes"])
 
 
-def read_records(model: "Model", messages: list[dict[str, Any]]) -> dict[str, xr.Dataset]:
-    """Returns records by name."""
-    return {message["name"]: read_record(model, message) for message in messages}
+@reading_answer()
+def read_records(model: "Model", result: dict[str, Any]) -> dict[str, xr.Dataset]:
+    """Returns the records of a result by name."""
+    return {message["name"]: read_record(model, message) for message in result["records"]}
+
+
+@reading_answer()
+def first_record(model: "Model", result: dict[str, Any]) -> xr.Dataset:
+    """Returns the only record of a result."""
+    return read_record(model, result["records"][0])
 
 
 class Run(Mapping[str, xr.DataArray]):
@@ -75,12 +86,12 @@ class Run(Mapping[str, xr.DataArray]):
         >>> run.logits.argmax("vocabulary"), run.attention.shape, run.position_awareness.shape
     """
 
+    @reading_answer()
     def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict[str, Any]):
         self.prompt = prompt
         self.setting = setting
-        self.records = read_records(model, result["records"])
-        self._captured: dict[str, xr.DataArray] = {message["name"]: read_record(model, message)[message["name"]]
-                                                   for message in result["captured"]}
+        self.records = read_records(model, result)
+        self._captured: dict[str, xr.DataArray] = {message["name"]: read_record(model, message)[message["name"]] for message in result["captured"]}
         self.failures: list[str] = result["failures"]
         self.seconds: float = result["seconds"]
 
@@ -141,10 +152,11 @@ class WhatIfResult:
         >>> result.answer_nll, result.correct, result.attention.dims, result.cost["share"]
     """
 
+    @reading_answer()
     def __init__(self, model: "Model", prompt: "Prompt", setting: str, result: dict[str, Any]):
         self.prompt = prompt
         self.setting = setting
-        self.records = read_records(model, result["records"])
+        self.records = read_records(model, result)
         self.outcome = self.records["outcome"]
         self.cost: dict[str, Any] = result["cost"]
 
@@ -207,6 +219,7 @@ class Generation:
         >>> model.generate(prompt, new_tokens=2).record["new_token_probability"]
     """
 
+    @reading_answer()
     def __init__(self, record: xr.Dataset):
         self.record = record
         self.text: str = record.attrs.get("text", "".join(record["new_token_text"].values.tolist()))

@@ -40,6 +40,20 @@ TEST(Message, ComesBackAsItWas) {
   EXPECT_EQ(UnpackMessage(PackMessage(message)), message);
 }
 
+TEST(Message, AFrameRefersToLargeBinaries) {
+  const std::vector<uint8_t> large(size_t{1} << 20, 7);
+  const Message message = {{"id", 1},
+                           {"parts", {Message::binary(large), "text", Message::binary(large)}},
+                           {"text", std::string(100000, 'a')}};
+  const std::string packed = PackMessage(message);
+  const Frame frame = PackFrame(message);
+  EXPECT_EQ(frame.size(), packed.size());
+  EXPECT_LT(frame.parts.size(), 10U);
+  std::string joined;
+  for (const std::string_view part : frame.parts) joined += part;
+  EXPECT_EQ(joined, packed);
+}
+
 // Whole values stay numbers with a point, as attributes of records are.
 TEST(Message, WholeRealNumbersStayReal) {
   const Message read = UnpackMessage(PackMessage({{"real", 2.0}, {"whole", 2}}));

@@ -5,14 +5,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
-#include <memory>
-#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -22,72 +19,13 @@
 #include "probes/serve/message.h"
 #include "probes/serve/protocol_page.h"
 #include "tests/paths.h"
+#include "tests/probes/serve/served.h"
 
 namespace midscope {
 namespace {
 
 using ::testing::HasSubstr;
-
-// An engine on a thread, with this test as its client.
-class Served {
- public:
-  Served() {
-    EXPECT_EQ(::pipe(to_.data()), 0);
-    EXPECT_EQ(::pipe(from_.data()), 0);
-    thread_ = std::thread([this] { ServeClient(to_[0], from_[1], MakeLocalEngine()); });
-    std::string line;
-    for (char byte = 0; byte != '\n' && ::read(from_[0], &byte, 1) == 1;) line += byte;
-    EXPECT_EQ(line, "midscope-engine 1\n");
-  }
-  ~Served() {
-    Leave();
-    thread_.join();
-    ::close(from_[0]);
-    ::close(to_[0]);
-  }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
-
-  void Leave() {
-    if (to_[1] >= 0) ::close(to_[1]);
-    to_[1] = -1;
-  }
-  void SendBytes(std::string_view bytes) const {
-    ASSERT_EQ(::write(to_[1], bytes.data(), bytes.size()), std::ssize(bytes));
-  }
-  void SendFrame(const std::string& frame) const {
-    std::string bytes;
-    for (size_t i = 0; i < 4; ++i) {
-      bytes.push_back(static_cast<char>((frame.size() >> (8 * i)) & 0xFFU));
-    }
-    SendBytes(bytes + frame);
-  }
-  void Send(const Message& message) const { SendFrame(PackMessage(message)); }
-  // Returns the next message that is neither progress nor a log line.
-  Message Receive() {
-    while (true) {
-      const std::optional<std::string> frame = reader_().Next();
-      if (!frame) return nullptr;
-      Message message = UnpackMessage(*frame);
-      if (!message.contains("progress") && !message.contains("log")) return message;
-    }
-  }
-  Message Ask(const std::string& method, const Message& params = Message::object()) {
-    Send({{"id", 1}, {"method", method}, {"params", params}});
-    return Receive();
-  }
-
- private:
-  FrameReader& reader_() {
-    if (!frames_) frames_ = std::make_unique<FrameReader>(from_[0]);
-    return *frames_;
-  }
-
-  std::array<int, 2> to_{};
-  std::array<int, 2> from_{};
-  std::unique_ptr<FrameReader> frames_;
-  std::thread thread_;
-};
+using testing::Served;
 
 TEST(Server, TellsWhoItIs) {
   Served served;
@@ -122,9 +60,7 @@ TEST(Server, DamagedAndLongFramesAreAnsweredAndSkipped) {
   served.SendFrame("\x01");
   EXPECT_THAT(served.Receive()["error"]["reason"].get<std::string>(), HasSubstr("a map"));
   const uint32_t length = kLargestFrame + 1;
-  std::string header;
-  for (size_t i = 0; i < 4; ++i) header.push_back(static_cast<char>((length >> (8 * i)) & 0xFFU));
-  served.SendBytes(header);
+  served.SendBytes(LengthBytes(length));
   const std::string part(1 << 16, 'x');
   for (uint32_t left = length; left > 0;) {
     const uint32_t size = std::min<uint32_t>(left, 1 << 16);
@@ -134,30 +70,6 @@ TEST(Server, DamagedAndLongFramesAreAnsweredAndSkipped) {
   EXPECT_THAT(served.Receive()["error"]["reason"].get<std::string>(),
               HasSubstr("bytes, more than"));
   EXPECT_EQ(served.Ask("hello")["result"]["protocol"], 1);
-}
-
-TEST(Server, RandomFramesNeverEndIt) {
-  Served served;
-  std::mt19937 random(1);
-  const std::string packed = PackMessage(
-      {{"id", 1}, {"method", "list_folder"}, {"params", {{"path", "/nowhere/at/all"}}}});
-  int answers = 0;
-  for (int i = 0; i < 2000; ++i) {
-    std::string bytes = packed;
-    for (uint32_t flips = 1 + random() % 3; flips > 0; --flips) {
-      bytes[random() % bytes.size()] = static_cast<char>(random());
-    }
-    served.SendFrame(bytes);
-    ++answers;
-    // Messages such as {cancel: ...} get no answer; a request behind each shows that it goes on.
-    served.Send({{"id", 5}, {"method", "hello"}});
-  }
-  int hellos = 0;
-  while (hellos < answers) {
-    const Message answer = served.Receive();
-    ASSERT_FALSE(answer.is_null());
-    if (answer["id"] == 5 && answer.contains("result")) ++hellos;
-  }
 }
 
 TEST(Server, OpensRunsAndCancels) {
