@@ -4,6 +4,9 @@
 //
 //   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE [PLACES]]]]
 //
+// The engine is a process, as in the window; with MIDSCOPE_BENCH_IN_PROCESS=1 it is in this one,
+// for comparison, and with MIDSCOPE_TEST_REMOTE the process that this command reaches.
+//
 // Default: 40 steps of a channel's factor on list:lines=20 at five places (PLACES: "50%" or other
 // ones), float32. Each step begins when everything from the previous one has been painted and no
 // request is running. Per step, in ms:
@@ -24,9 +27,11 @@
 #include <QTimer>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +48,8 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
+#include "probes/client/client_engine.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace {
 
@@ -71,10 +78,15 @@ struct Series {
   }
 };
 
+std::shared_ptr<midscope::Engine> EngineOfBench() {
+  if (std::getenv("MIDSCOPE_BENCH_IN_PROCESS")) return midscope::MakeLocalEngine();
+  return midscope::MakeClientEngine(midscope::test::TestEngine());
+}
+
 class Bench {
  public:
   Bench(const std::string& task, const std::string& dtype, const std::string& places)
-      : window_(midscope::MakeLocalEngine()), session_(window_.session()) {
+      : window_(EngineOfBench()), session_(window_.session()) {
     session_->SetSamples(0);
     window_.model()->options()->SetText("dtype", dtype);
     window_.prompt_panel()->SetTask(QString::fromStdString(task));

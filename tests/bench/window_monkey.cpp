@@ -38,8 +38,8 @@
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/client/engine_link.h"
 #include "tests/gui/support/monkey.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace {
 
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   const auto seed = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
   const QTemporaryDir folder;
   QDir::setCurrent(folder.path());
-  midscope::MainWindow window(std::make_shared<midscope::EngineLink>(midscope::LocalEngine()));
+  midscope::MainWindow window(midscope::test::TestEngine());
   window.model()->options()->SetText("dtype", argc > 3 ? argv[3] : "auto");
   window.prompt_panel()->SetTask(QStringLiteral("list:lines=12"));
   window.resize(1400, 900);

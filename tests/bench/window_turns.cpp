@@ -44,6 +44,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace {
 
@@ -124,7 +125,7 @@ void Handle(const std::function<bool()>& holds) {
 class Turns {
  public:
   explicit Turns(TimedApplication* app)
-      : app_(app), window_(midscope::MakeLocalEngine()), session_(window_.session()) {
+      : app_(app), window_(midscope::test::TestEngine()), session_(window_.session()) {
     window_.prompt_panel()->SetTask(QStringLiteral("list:lines=12"));
     window_.resize(1540, 960);
     window_.show();
