@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/array_kinds.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/unicode_text.h"
-#include "core/base/array_kinds.h"
 
 namespace midscope {
 namespace {

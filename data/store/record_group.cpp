@@ -8,9 +8,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/base/array_kinds.h"
 #include "data/store/frame_check.h"
 #include "data/store/run_store.h"  // for CheckStorable
-#include "core/base/array_kinds.h"
 
 namespace midscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/base/record_names.h"
 #include "core/base/array_kinds.h"
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {

@@ -290,7 +290,7 @@ void PositionsPanel::Refresh(Changes changes) {
   if (changes & (Change::kModel | Change::kPrompts)) Draw();
 }
 
-// Asks for the learned positions of another model; their record is computed when the panel is
+// Requests the learned positions of another model; their record is computed when the panel is
 // visible.
 void PositionsPanel::FollowLearned() {
   const std::optional<ModelSummary>& model = session()->model();

@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/array_kinds.h"
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "core/base/array_kinds.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"

@@ -66,7 +66,7 @@ int Spawn(const std::vector<std::string>& words, int input, int output, int erro
   return process;
 }
 
-// Makes a writer whose thread gets an error instead of a signal once nobody reads.
+// Makes a writer whose thread gets an error instead of a signal once the reader has gone.
 std::unique_ptr<FrameWriter> WriterWithoutSignal(int descriptor) {
   sigset_t pipe_signal;
   sigset_t before;

@@ -220,8 +220,8 @@ struct GenerateRequest {
   bool operator==(const GenerateRequest&) const = default;
 };
 
-// Thrown by calls of an engine in another process that has ended by itself: it was killed or crashed,
-// or the connection broke. Open starts it anew.
+// Thrown by calls of an engine in another process that has ended by itself: it was killed or
+// crashed, or the connection broke. Open starts it anew.
 class EngineEnded : public Error {
  public:
   explicit EngineEnded(const std::string& reason)

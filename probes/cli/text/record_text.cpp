@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/array_kinds.h"
 #include "core/base/utf8.h"
 #include "data/export/export.h"
-#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"

@@ -7,12 +7,12 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/array_kinds.h"
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/text.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"
-#include "core/base/array_kinds.h"
 #include "kernels/position_awareness.h"
 #include "probes/base/attention_row.h"
 #include "probes/base/records.h"

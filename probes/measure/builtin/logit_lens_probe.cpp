@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "core/base/array_kinds.h"
 #include "core/base/parameter.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
-#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 
 namespace midscope {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/array_kinds.h"
 #include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"
-#include "core/base/array_kinds.h"
 #include "probes/base/records.h"
 
 namespace midscope {

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kRopeDistances = 512;            // maximum number in decay curves, besides 0
+constexpr int64_t kRopeDistances = 512;        // maximum number in decay curves, besides 0
 constexpr int64_t kSinusoidalPositions = 128;  // maximum number of rows of the encoding
 
 constexpr double kNoBase = std::numeric_limits<double>::quiet_NaN();

@@ -8,8 +8,8 @@
 // this shows that rows are moved and that hooks receive and return copies; layer_ops_test checks
 // that no tensor stays in host memory.
 
-#include "core/compute/available_devices.h"
 #include "core/compute/placement.h"
+#include "core/compute/available_devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
