@@ -125,7 +125,7 @@ class ClientEngine : public Engine {
     return OnlyRecord("learned_positions", Message::object(), context);
   }
 
-  // Of the last model that was opened: the process may have ended since.
+  // The last model that was opened is meant: the process may have ended since.
   Provenance Describe() const override {
     const std::lock_guard lock(mutex_);
     return provenance_;
