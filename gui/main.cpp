@@ -23,7 +23,6 @@
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/record_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
