@@ -27,9 +27,9 @@ import midscope  # noqa: E402
 import midscope._engine  # noqa: E402
 import midscope._model  # noqa: E402
 
-SWEEP = dict(task="list:lines=5", places=[1, 5], settings=["none", "pi(1.5)"], samples=10, score="likelihood")
-LONGEST_DELAY = {"sweep": 2.5}  # in seconds, from the call to the kill
-USUAL_DELAY = 1.0
+SWEEP = dict(task="list:lines=5", places=[1, 5], settings=["none", "pi(1.5)"], samples=6, score="likelihood")
+LONGEST_DELAY = {"load": 1.0, "sweep": 2.0}  # in seconds, from the call to the kill
+USUAL_DELAY = 0.4
 
 
 class Started(subprocess.Popen):
