@@ -23,6 +23,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/selection.h"
@@ -309,14 +310,16 @@ void FileMenu::SaveSession(const QString& path) {
 }
 
 void FileMenu::ChooseModel() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a model"), folder_,
-                                                    tr("Models (*.gguf);;All files (*)"));
+  const QString path =
+      ChooseEngineFile(parent_, context_.session->files_of_engine().link(), tr("Open a model"),
+                       folder_, tr("Models (*.gguf);;All files (*)"));
   if (!path.isEmpty()) OpenPath(path);
 }
 
 void FileMenu::ChooseResults() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open results"), folder_,
-                                                    tr("Results (*.h5);;All files (*)"));
+  const QString path =
+      ChooseEngineFile(parent_, context_.session->files_of_engine().link(), tr("Open results"),
+                       folder_, tr("Results (*.h5);;All files (*)"));
   if (!path.isEmpty()) OpenResults(path);
 }
 

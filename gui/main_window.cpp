@@ -78,7 +78,7 @@ MainWindow::MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<Eng
   selection_ = new Selection(this);
   tried_ = new TriedSettings(session_);
   actions_ = new ActionRegistry(this);
-  model_ = new ModelPanel;
+  model_ = new ModelPanel(link);
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   for (const PanelEntry& entry : PanelList())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/model_panel.h"
 
-#include <QFileDialog>
 #include <QGroupBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "core/compute/device_facts.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/model/model_options.h"
@@ -74,7 +74,8 @@ std::vector<Parameter> OptionsBesideModel() {
   return options;
 }
 
-ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
+ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
+    : QWidget(parent), link_(std::move(link)) {
   auto* box = new QGroupBox(tr("Model"), this);
   model_ = new QLineEdit(QStringLiteral("embedded"), box);
   model_->setObjectName(QStringLiteral("model"));
@@ -131,16 +132,15 @@ void ModelPanel::RefreshTitle() {
 }
 
 void ModelPanel::ChooseFile() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a model"), QString(),
-                                                    tr("Models (*.gguf);;All files (*)"));
+  const QString path = ChooseEngineFile(this, link_, tr("Open a model"), QString(),
+                                        tr("Models (*.gguf);;All files (*)"));
   if (path.isEmpty()) return;
   model_->setText(path);
   Q_EMIT OpenRequested();
 }
 
 void ModelPanel::ChooseFolder() {
-  const QString path =
-      QFileDialog::getExistingDirectory(this, tr("Open a Hugging Face folder"), QString());
+  const QString path = ChooseEngineFolder(this, link_, tr("Open a Hugging Face folder"));
   if (path.isEmpty()) return;
   model_->setText(path);
   Q_EMIT OpenRequested();

@@ -5,8 +5,10 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <memory>
 
 #include "gui/widgets/input_boxes.h"
+#include "probes/client/engine_link.h"
 #include "probes/engine/engine.h"
 
 class QLabel;
@@ -21,7 +23,8 @@ class ModelPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ModelPanel(QWidget* parent = nullptr);
+  // Models are chosen among the files of the link's machine.
+  explicit ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent = nullptr);
 
   // Throws Error (usage) if an option cannot be read.
   OpenRequest request() const;
@@ -46,6 +49,7 @@ class ModelPanel : public QWidget {
   void ChooseFolder();
   void RefreshTitle();
 
+  const std::shared_ptr<EngineLink> link_;
   QLineEdit* model_;
   FoldBox* fold_;
   ParameterForm* options_;

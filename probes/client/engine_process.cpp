@@ -112,6 +112,7 @@ int64_t EngineProcess::Send(const std::string& method, const Message& params) {
   }
   std::string frame = PackMessage({{"id", number}, {"method", method}, {"params", params}});
   if (frame.size() > kLargestFrame) {
+    Forget(number);
     throw UsageError("request", fmt::format("it has {} bytes, more than a frame takes: {}",
                                             frame.size(), kLargestFrame));
   }

@@ -2,7 +2,6 @@
 #include "gui/panels/outcome/curves_panel.h"
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QLabel>
 #include <QMenu>
 #include <QSignalBlocker>
@@ -20,6 +19,7 @@
 #include "gui/plots/record_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/flow_layout.h"
 #include "probes/measure/statistics/outcome_measures.h"
 
@@ -100,12 +100,13 @@ void CurvesPanel::MakeOpenButton() {
       "as midscope curves does</p>"));
   auto* menu = new QMenu(open_);
   menu->addAction(tr("Folder of runs…"), this, [this] {
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder of runs"));
+    const QString folder =
+        ChooseEngineFolder(this, session()->files_of_engine().link(), tr("Folder of runs"));
     if (!folder.isEmpty()) OpenRuns({folder});
   });
   const auto ask = [this] {
-    return QFileDialog::getOpenFileNames(this, tr("Files of sweeps"), QString(),
-                                         tr("Results (*.h5);;All files (*)"));
+    return ChooseEngineFiles(this, session()->files_of_engine().link(), tr("Files of sweeps"),
+                             tr("Results (*.h5);;All files (*)"));
   };
   menu->addAction(tr("Files…"), this, [this, ask] {
     const QStringList files = ask();

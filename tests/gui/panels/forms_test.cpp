@@ -25,6 +25,7 @@
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"
+#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
@@ -104,7 +105,7 @@ class FormsTest : public QObject {
   }
 
   void TheModelIsOpenedWithItsOptions() {
-    ModelPanel panel;
+    ModelPanel panel(test::TestEngine());
     panel.SetModel("some.gguf");
     panel.options()->SetText("dtype", "bfloat16");
     panel.options()->SetText("weights", "stored");

@@ -15,6 +15,7 @@
 #include "gui/widgets/input_boxes.h"
 #include "gui/widgets/parameter_form.h"
 #include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/test_engine.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -85,9 +86,14 @@ class DevicesTest : public QObject {
 
  private Q_SLOTS:
   void TheListNamesThisMachinesDevices() {
-    ModelPanel panel;
-    auto* box = panel.findChild<QComboBox*>("option_device");
+    ModelPanel panel(test::TestEngine());
     const std::vector<DeviceFacts> facts = ListDeviceFacts();
+    panel.OfferDevices({QStringLiteral("cpu"), QStringLiteral("cpu:portable")}, [&facts] {
+      QStringList texts;
+      for (const DeviceFacts& one : facts) texts << QString::fromStdString(DeviceFactsText(one));
+      return texts;
+    });
+    auto* box = panel.findChild<QComboBox*>("option_device");
     QCOMPARE(box->count(), static_cast<int>(facts.size()));
     // A GPU's memory is queried only when the list is opened, because the query itself allocates
     // some.

@@ -5,7 +5,11 @@
 // MIDSCOPE_TEST_KILLS: number of kills; 6 by default.
 #include <signal.h>
 
+#include <QDir>
+#include <QFile>
+#include <QListWidget>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
@@ -21,6 +25,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "tests/gui/support/run_tests.h"
@@ -73,6 +78,26 @@ class EngineProcessTest : public QObject {
   }
 
  private Q_SLOTS:
+  void FilesOfTheEnginesMachineAreListed() {
+    const QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkdir(QStringLiteral("runs")));
+    for (const char* name : {"/runs/a.h5", "/runs/b.h5", "/model.gguf"})
+      QVERIFY(QFile(folder.path() + QLatin1String(name)).open(QIODevice::WriteOnly));
+    EngineFileDialog dialog(link_, EngineFileDialog::Kind::kFiles, QStringLiteral("Open"));
+    dialog.Show(folder.path());
+    auto* list = dialog.findChild<QListWidget*>(QStringLiteral("engine_files"));
+    QStringList names;
+    for (int i = 0; i < list->count(); ++i) names << list->item(i)->text();
+    QCOMPARE(names, (QStringList{"..", "runs", "model.gguf"}));
+    dialog.Show(folder.path() + QStringLiteral("/nothing"));
+    QCOMPARE(list->count(), 3);
+    Q_EMIT list->itemActivated(list->item(1));
+    QCOMPARE(list->count(), 3);
+    list->selectAll();
+    QCOMPARE(dialog.chosen(), (QStringList{folder.path() + QStringLiteral("/runs/a.h5"),
+                                           folder.path() + QStringLiteral("/runs/b.h5")}));
+  }
+
   void KillsCostARestartAndNothingElse() {
     session_->SetSamples(0);
     session_->SetReleaseDelay(0);

@@ -8,6 +8,8 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +17,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/terms/intervention_text.h"
+#include "probes/client/sent_files.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
 #include "tests/core/support/tiny_models.h"
@@ -26,6 +29,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 EngineCommand Program() { return {{MIDSCOPE_PROGRAM, "serve", "--stdio"}, false}; }
 
@@ -196,6 +200,23 @@ TEST(EngineLinkTest, AKilledProcessIsAnErrorAndIsStartedAnew) {
   EXPECT_EQ(link->process(), 2);
   engine->SetPrompt(prompt, {});
   EXPECT_NO_THROW(run());
+}
+
+// A file that exists here is sent once; the engine reads it under another name.
+TEST(SentFilesTest, FilesOfThisMachineTravel) {
+  const std::string path = ::testing::TempDir() + "midscope sent.json";
+  std::ofstream(path) << "ratios";
+  EngineLink far(ProgramAfter("exec \"$0\" \"$@\""));
+  SentFiles files(far);
+  const std::string sent = files.Sent("pi(1.5) + ratios(\"" + path + "\")");
+  EXPECT_THAT(sent,
+              AllOf(HasSubstr("pi(1.5) + ratios(\"/"), Not(HasSubstr(path)), HasSubstr(".json")));
+  EXPECT_EQ(files.Sent("ratios(" + path + ")").size(),
+            sent.size() - std::string("pi(1.5) + \"\"").size());
+  EXPECT_EQ(files.Sent("jsonl:file=/no/such.jsonl,field=a"), "jsonl:file=/no/such.jsonl,field=a");
+  EngineLink near(Program());
+  EXPECT_EQ(SentFiles(near).Sent(path), path);
+  std::remove(path.c_str());
 }
 
 TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {
