@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/probes/support/local_engine_fixture.h"
 
