@@ -48,9 +48,9 @@ class Session : public QObject {
   Q_OBJECT
 
  public:
-  // Results files are read and made by `link`'s process.
-  Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> link,
-          QObject* parent = nullptr);
+  // Results files are read and made by `link`'s process. Null: there are none, in tests.
+  explicit Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> link = nullptr,
+                   QObject* parent = nullptr);
 
   // Opens another model. The records on the screen remain until it is open, and also if opening
   // fails. `prompt_request`: the prompt to run then; if omitted, the previous one.

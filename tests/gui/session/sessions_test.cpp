@@ -43,7 +43,7 @@ class EngineWithProbes : public FakeEngine {
     top.help = "how many tokens";
     top.minimum = 1;
     top.default_value = int64_t{5};
-    summary.probes = {{"logit_lens", "what each layer would say", "", "", "", "", true, {top}}};
+    summary.probes = {{"logit_lens", "what each layer would say", "", "", "", true, {top}}};
     return summary;
   }
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {

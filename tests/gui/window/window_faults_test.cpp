@@ -77,7 +77,7 @@ class EngineWithFailingProbe : public FakeEngine {
   using FakeEngine::FakeEngine;
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
     ModelSummary summary = FakeEngine::Open(request, context);
-    summary.probes = {{"retrieval_heads", "", "", "", "", "", true, {}}};
+    summary.probes = {{"retrieval_heads", "", "", "", "", true, {}}};
     return summary;
   }
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
