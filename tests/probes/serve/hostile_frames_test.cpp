@@ -102,26 +102,26 @@ class Mutator {
   }
   // Returns the message with another value somewhere inside.
   Message WithOtherValue(const Message& message) {
-    static const std::vector<Message> kValues = {nullptr,
-                                                 true,
-                                                 -1,
-                                                 INT64_MIN,
-                                                 INT64_MAX,
-                                                 UINT64_MAX,
-                                                 1e308,
-                                                 "",
-                                                 "a(b=[1-2",
-                                                 std::string(1000, '('),
-                                                 Message::array(),
-                                                 Message::array({-1, INT64_MAX}),
-                                                 Message::object(),
-                                                 Message{{"point", 1}},
-                                                 Message::binary({1, 2, 3})};
+    static const std::vector<Message> hostile_values = {nullptr,
+                                                        true,
+                                                        -1,
+                                                        INT64_MIN,
+                                                        INT64_MAX,
+                                                        UINT64_MAX,
+                                                        1e308,
+                                                        "",
+                                                        "a(b=[1-2",
+                                                        std::string(1000, '('),
+                                                        Message::array(),
+                                                        Message::array({-1, INT64_MAX}),
+                                                        Message::object(),
+                                                        Message{{"point", 1}},
+                                                        Message::binary({1, 2, 3})};
     Message flat = message.flatten();  // a key is the path of a value
     auto chosen = flat.begin();
     std::advance(chosen, Below(flat.size()));
     Message changed = message;
-    changed[Message::json_pointer(chosen.key())] = kValues[Below(kValues.size())];
+    changed[Message::json_pointer(chosen.key())] = hostile_values[Below(hostile_values.size())];
     return changed;
   }
   size_t Below(size_t limit) { return random_() % limit; }
