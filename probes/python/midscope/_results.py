@@ -27,7 +27,7 @@ def read_array(model: "Model", message: dict[str, Any]) -> np.ndarray[Any, Any]:
         return np.frombuffer(message["data"], dtype=dtype).reshape(shape)
     # Into an array of numpy, whose large pages are faster to get than those of a new bytes object.
     array = np.empty(shape, dtype=dtype)
-    target = memoryview(array.reshape(-1).view(np.uint8))
+    target = array.reshape(-1).view(np.uint8).data
     try:
         for begin in range(0, message["bytes"], SLICE_BYTES):
             part = model._request("read_array", {"handle": message["handle"], "begin": begin, "count": SLICE_BYTES})["data"]

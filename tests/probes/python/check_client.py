@@ -192,16 +192,17 @@ class Client(unittest.TestCase):
         # By method: the functions, their parameters under other names, and parameters that are no argument.
         doors = {"open": ([midscope.load], {"remote": None}, set()),
                  "set_prompt": ([model.prompt, model.task], {"chat": "format", "system": "format", "bos": "format",
-                                                             "place": "places"}, set()),
+                                                             "place": "places"}, {"sources", "kept_limit"}),
                  "run": ([model.run], {"prompt": "place", "probes": "options"}, {"hooks"}),
                  "what_if": ([midscope.WhatIf.__call__], {}, {"place", "partial"}),
-                 "scan": ([model.scan], {"task": None, "seed": None, "restrict": "range"}, set()),
+                 "scan": ([model.scan], {"task": None, "seed": None, "restrict": "range"}, {"first"}),
                  "channels": ([model.channels], {}, set()),
                  "generate": ([model.generate], {"prompt": "place"}, set()),
                  "command": ([], {}, {"arguments"}),
                  "write_file": ([model.put], {}, set())}
-        of_others = {"hello", "describe", "preview", "compare", "prompt_channels", "list_folder", "open_file", "read_record",
-                     "close_file", "read_array", "release"}
+        of_others = {"hello", "describe", "preview", "compare", "prompt_channels", "learned_positions", "list_folder", "open_file",
+                     "read_record", "close_file", "read_array", "release", "view_file", "view_sample", "curves", "devices", "receive",
+                     "write_results"}
         self.assertEqual(set(protocol), set(doors) | of_others)
         for method, (functions, renamed, hidden) in doors.items():
             given = {renamed.get(name, name) for function in functions for name in inspect.signature(function).parameters}

@@ -18,7 +18,7 @@ import threading
 import time
 
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 10
+KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 RANDOM = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 sys.path.insert(0, str(SOURCES / "probes" / "python"))
 os.environ["MIDSCOPE_PROGRAM"] = PROGRAM
