@@ -62,9 +62,10 @@ EngineFileDialog::EngineFileDialog(std::shared_ptr<EngineLink> link, Kind kind,
   if (kind == Kind::kFiles) list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   auto* column = new QVBoxLayout(this);
-  for (QWidget* each : {static_cast<QWidget*>(line_), static_cast<QWidget*>(problem_),
-                        static_cast<QWidget*>(list_), static_cast<QWidget*>(buttons)})
-    column->addWidget(each);
+  column->addWidget(line_);
+  column->addWidget(problem_);
+  column->addWidget(list_);
+  column->addWidget(buttons);
   resize(kUsualSize);
   connect(line_, &QLineEdit::returnPressed, this, [this] { Show(line_->text()); });
   connect(list_, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace midscope {
 namespace {

@@ -78,6 +78,8 @@ ParameterValue ReadParameterValue(const Message& message) {
 
 }  // namespace
 
+// nlohmann finds the two functions by their names.
+// NOLINTNEXTLINE(readability-identifier-naming)
 void to_json(Message& message, const Parameter& parameter) {
   message = {{"name", parameter.name},
              {"kind", parameter.kind},
@@ -98,6 +100,7 @@ void to_json(Message& message, const Parameter& parameter) {
              {"other_names", parameter.other_names}};
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 void from_json(const Message& message, Parameter& parameter) {
   message.at("name").get_to(parameter.name);
   message.at("kind").get_to(parameter.kind);
