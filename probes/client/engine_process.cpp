@@ -148,7 +148,7 @@ bool EngineProcess::has_ended() const {
 
 // Reads up to and including the engine's first line. Lines before it are kept as if they were
 // errors, so that they are shown if the first line never comes.
-void EngineProcess::SkipGreeting() {
+bool EngineProcess::SkipGreeting() {
   std::string line;
   char byte = 0;
   for (size_t count = 0; count < kGreetingBytes; ++count) {
@@ -156,12 +156,12 @@ void EngineProcess::SkipGreeting() {
     do {
       read = ::read(output_->get(), &byte, 1);
     } while (read < 0 && errno == EINTR);
-    if (read <= 0) return;
+    if (read <= 0) return false;
     if (byte != '\n') {
       line += byte;
       continue;
     }
-    if (line == fmt::format("{}{}", kFirstLine, kProtocolVersion)) return;
+    if (line == fmt::format("{}{}", kFirstLine, kProtocolVersion)) return true;
     const bool other = line.starts_with(kFirstLine);
     const std::lock_guard lock(mutex_);
     last_lines_.push_back(other
@@ -174,10 +174,12 @@ void EngineProcess::SkipGreeting() {
     line.clear();
   }
   ::kill(pid_, SIGKILL);
+  return false;
 }
 
 void EngineProcess::ReadFrames() {
-  SkipGreeting();
+  // Without the first line nothing is read: a child of the process may hold its output open.
+  if (!SkipGreeting()) return TakeStatus();
   FrameReader reader(output_->get());
   while (true) {
     Message message;
@@ -185,6 +187,7 @@ void EngineProcess::ReadFrames() {
       const std::optional<std::string> frame = reader.Next();
       if (!frame) break;
       message = UnpackMessage(*frame);
+      if (message.contains("method")) throw Failure("engine", "it sends requests, not answers");
     } catch (const Error& error) {
       // Without a number, it is about no request in particular: the connection is broken.
       const std::lock_guard lock(mutex_);

@@ -42,7 +42,8 @@ class EngineProcess {
   int pid() const { return pid_; }
 
  private:
-  void SkipGreeting();
+  // Returns false if the first line does not come.
+  bool SkipGreeting();
   void ReadFrames();
   void ReadErrors();
   // Returns how the process ended, with its last lines on standard error. Requires mutex_.

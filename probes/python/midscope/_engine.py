@@ -156,7 +156,7 @@ class Engine:
                 if "question" in message:
                     reply: dict[str, Any] = {"reply": message["question"]}
                     try:
-                        reply["value"] = on_question(message.get("about")) if on_question and not raised else None
+                        reply["value"] = on_question(message.get("about", {})) if on_question and not raised else None
                     except BaseException as error:
                         raised = error
                         reply["error"] = str(error) or type(error).__name__
@@ -235,7 +235,7 @@ class Engine:
         """Reads what there is, as far as the buffer has space, and returns the number of bytes; 0 at the end. Bytes that have come
         stay in the buffer if Ctrl-C interrupts the wait for more."""
         with memoryview(self._buffer) as buffer:
-            count = self._process.stdout.readinto(buffer[self._filled:])
+            count: int = self._process.stdout.readinto(buffer[self._filled:])
         self._filled += count
         return count
 

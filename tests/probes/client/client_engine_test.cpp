@@ -230,6 +230,8 @@ TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {
   EXPECT_THAT(ErrorOf([&] { endless.Call("hello"); }), HasSubstr("no engine here"));
   EngineLink other(ProgramAfter("echo midscope-engine 9; cat"));
   EXPECT_THAT(ErrorOf([&] { other.Call("hello"); }), HasSubstr("speaks protocol 1"));
+  EngineLink echo(ProgramAfter("echo midscope-engine 1; cat"));
+  EXPECT_THAT(ErrorOf([&] { echo.Call("hello"); }), HasSubstr("it sends requests"));
   EngineLink missing({{"/no/such/program", "serve"}, false});
   EXPECT_THAT(ErrorOf([&] { missing.Call("hello"); }), HasSubstr("cannot be started"));
 }
