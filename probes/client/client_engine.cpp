@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "kernels/check.h"
+#include "probes/client/answers.h"
 #include "probes/client/sent_files.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/serve/engine_values.h"
@@ -26,7 +27,7 @@ class ClientEngine : public Engine {
       : link_(std::move(link)), files_(*link_) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
-    return Read([&] {
+    return ReadAnswer([&] {
       const Message result = link_->Call("open", OpenMessage(request), context);
       process_ = link_->process();
       {
@@ -50,7 +51,7 @@ class ClientEngine : public Engine {
 
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
     MIDSCOPE_CHECK(request.hooks.empty(), "hooks of a window");
-    return Read([&] {
+    return ReadAnswer([&] {
       Message params = {{"place", request.place},
                         {"setting", SettingText(request.intervention)},
                         {"options", Message::parse(request.probe_options)},
@@ -64,7 +65,7 @@ class ClientEngine : public Engine {
 
   WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                      const JobContext& context) override {
-    return Read([&] {
+    return ReadAnswer([&] {
       const auto reply = [this](const Message& message) {
         return WhatIfReply{link_->Records(message.at("records")), ReadCost(message.at("cost"))};
       };
@@ -132,16 +133,6 @@ class ClientEngine : public Engine {
   }
 
  private:
-  // Calls `read`, and turns exceptions about damaged members into an Error.
-  template <typename Function>
-  static auto Read(const Function& read) -> decltype(read()) {
-    try {
-      return read();
-    } catch (const nlohmann::json::exception& error) {
-      throw Failure("engine", std::string("it sent a damaged answer: ") + error.what());
-    }
-  }
-
   std::string SettingText(const Intervention& setting) {
     return files_.Sent(PrintIntervention(setting));
   }
@@ -159,7 +150,7 @@ class ClientEngine : public Engine {
 
   std::vector<Record> RecordsOf(const std::string& method, const Message& params,
                                 const JobContext& context, const OnRecord& partial = {}) const {
-    return Read([&] {
+    return ReadAnswer([&] {
       const auto on_part = [&](const Message& part) {
         if (!partial) return;
         for (const Record& record : link_->Records(part.at("records"))) partial(record);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "probes/client/answers.h"
 #include "probes/client/engine_process.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
@@ -15,7 +16,6 @@ namespace midscope {
 namespace {
 
 constexpr int kWaitMilliseconds = 20;
-constexpr int64_t kSliceBytes = int64_t{16} << 20;
 
 [[noreturn]] void Throw(const Message& error) {
   const auto text = [&](const char* key) { return error.value(key, std::string()); };
@@ -119,20 +119,8 @@ Message EngineLink::Call(const std::string& method, const Message& params,
 }
 
 std::vector<Record> EngineLink::Records(const Message& messages) {
-  const FetchBytes fetch = [this](int64_t handle, int64_t bytes) {
-    std::vector<uint8_t> all;
-    all.reserve(static_cast<size_t>(bytes));
-    while (std::ssize(all) < bytes) {
-      const Message part = Call(
-          "read_array", {{"handle", handle}, {"begin", std::ssize(all)}, {"count", kSliceBytes}});
-      const auto& data = part.at("data").get_binary();
-      if (data.empty()) throw Failure("engine", "it sent less than an array's bytes");
-      all.insert(all.end(), data.begin(), data.end());
-    }
-    Call("release", {{"handle", handle}});
-    return all;
-  };
-  return ReadRecords(messages, fetch);
+  return ReadRecords(
+      messages, [this](int64_t handle, int64_t bytes) { return FetchHeld(*this, handle, bytes); });
 }
 
 int64_t EngineLink::process() const {

@@ -164,12 +164,9 @@ bool EngineProcess::SkipGreeting() {
     if (line == fmt::format("{}{}", kFirstLine, kProtocolVersion)) return true;
     const bool other = line.starts_with(kFirstLine);
     const std::lock_guard lock(mutex_);
-    last_lines_.push_back(other
-                              ? fmt::format("{}: this program speaks protocol {}; install both in "
-                                            "one version",
-                                            line, kProtocolVersion)
-                              : line);
-    if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
+    Keep(other ? fmt::format("{}: this program speaks protocol {}; install both in one version",
+                             line, kProtocolVersion)
+               : line);
     if (other) break;
     line.clear();
   }
@@ -191,7 +188,7 @@ void EngineProcess::ReadFrames() {
     } catch (const Error& error) {
       // Without a number, it is about no request in particular: the connection is broken.
       const std::lock_guard lock(mutex_);
-      last_lines_.emplace_back(error.what());
+      Keep(error.what());
       ::kill(pid_, SIGKILL);
       break;
     }
@@ -237,10 +234,14 @@ void EngineProcess::ReadErrors() {
         continue;
       }
       const std::lock_guard lock(mutex_);
-      last_lines_.push_back(std::exchange(line, ""));
-      if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
+      Keep(std::exchange(line, ""));
     }
   }
+}
+
+void EngineProcess::Keep(std::string line) {
+  last_lines_.push_back(std::move(line));
+  if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
 }
 
 std::string EngineProcess::EndText() const {

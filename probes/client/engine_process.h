@@ -21,8 +21,9 @@ namespace midscope {
 
 class EngineProcess {
  public:
-  // Starts the process and waits for its first line, which a greeting of a login shell may precede.
-  // Throws Error (failure), with the lines that came instead, if it never comes.
+  // Starts the process. A greeting of a login shell may precede its first line; if that never
+  // comes, the process counts as ended, and the error has the lines that came instead. Throws Error
+  // (failure) if it cannot be started.
   explicit EngineProcess(const std::vector<std::string>& words);
   // Closes its input; kills it if it does not end within two seconds.
   ~EngineProcess();
@@ -46,6 +47,8 @@ class EngineProcess {
   bool SkipGreeting();
   void ReadFrames();
   void ReadErrors();
+  // Keeps a line for the error about the end. Requires mutex_.
+  void Keep(std::string line);
   // Returns how the process ended, with its last lines on standard error. Requires mutex_.
   std::string EndText() const;
   // Waits for the process, which has closed its output, and kills it if it goes on.

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
+#include "probes/client/answers.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
 
@@ -14,15 +14,6 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kFileSliceBytes = int64_t{16} << 20;
-
-template <typename Function>
-auto ReadAnswer(const Function& read) -> decltype(read()) {
-  try {
-    return read();
-  } catch (const nlohmann::json::exception& error) {
-    throw Failure("engine", std::string("it sent a damaged answer: ") + error.what());
-  }
-}
 
 RunFile FileOfAnswer(EngineLink& link, const Message& answer) {
   return {link.Records(answer.at("records")), ReadProvenance(answer.at("provenance")),
@@ -93,18 +84,8 @@ std::string ResultFiles::FileOf(const std::vector<Record>& records,
     SendHeld(*link_, held, message);
     const Message answer = link_->Call(
         "write_results", {{"records", message}, {"provenance", ProvenanceMessage(provenance)}});
-    const int64_t bytes = answer.at("bytes");
-    std::string file;
-    while (std::ssize(file) < bytes) {
-      const Message part = link_->Call("read_array", {{"handle", answer.at("handle")},
-                                                      {"begin", std::ssize(file)},
-                                                      {"count", kFileSliceBytes}});
-      const auto& data = part.at("data").get_binary();
-      if (data.empty()) throw Failure("engine", "it sent less than the file's bytes");
-      file.append(data.begin(), data.end());
-    }
-    link_->Call("release", {{"handle", answer.at("handle")}});
-    return file;
+    const std::vector<uint8_t> file = FetchHeld(*link_, answer.at("handle"), answer.at("bytes"));
+    return std::string(file.begin(), file.end());
   });
 }
 

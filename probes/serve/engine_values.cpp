@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "core/base/parameter_json.h"
 #include "data/formats/json_lines.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format.h"
@@ -55,18 +56,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter::OtherName, name, choice)
 
 namespace {
 
-Message ValueMessage(const ParameterValue& value) {
-  return std::visit(
-      [](const auto& one) -> Message {
-        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return one;
-        }
-      },
-      value);
-}
-
 ParameterValue ReadParameterValue(const Message& message) {
   if (message.is_null()) return {};
   if (message.is_boolean()) return message.get<bool>();
@@ -88,7 +77,7 @@ void to_json(Message& message, const Parameter& parameter) {
              {"choices", parameter.choices},
              {"minimum", parameter.minimum},
              {"maximum", parameter.maximum},
-             {"default", ValueMessage(parameter.default_value)},
+             {"default", ParameterJson(parameter.default_value)},
              {"required", parameter.required},
              {"value_if_bare", parameter.value_if_bare},
              {"always_stated", parameter.always_stated},

@@ -20,6 +20,7 @@
 #include "probes/client/sent_files.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
+#include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 #include "tests/probes/support/local_engine_fixture.h"
@@ -27,6 +28,7 @@
 namespace midscope {
 namespace {
 
+using test::ErrorMessage;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -36,16 +38,6 @@ EngineCommand Program() { return {{MIDSCOPE_PROGRAM, "serve", "--stdio"}, false}
 // A command with a greeting before the engine starts.
 EngineCommand ProgramAfter(const std::string& script) {
   return {{"sh", "-c", script, MIDSCOPE_PROGRAM, "serve", "--stdio"}, true};
-}
-
-template <typename Function>
-std::string ErrorOf(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // Everything of the records but durations, as bytes; as a number, so that a difference is printed
@@ -141,7 +133,8 @@ TEST_F(ClientEngineTest, PreviewsWhileAnotherRequestRuns) {
   own.sources = {{"other", {"J k l.", {}, ""}}};
   EXPECT_EQ(Bits(client->Preview(own)), Bits(local->Preview(own)));
   own.gold_end = 100;
-  EXPECT_EQ(ErrorOf([&] { client->Preview(own); }), ErrorOf([&] { local->Preview(own); }));
+  EXPECT_EQ(ErrorMessage([&] { client->Preview(own); }),
+            ErrorMessage([&] { local->Preview(own); }));
 }
 
 TEST_F(ClientEngineTest, ErrorsHaveTheirKindAndCancellationIsOne) {
@@ -153,7 +146,7 @@ TEST_F(ClientEngineTest, ErrorsHaveTheirKindAndCancellationIsOne) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_EQ(std::string(error.what()), ErrorOf([&] { local->CaptureRun(run, {}); }));
+    EXPECT_EQ(std::string(error.what()), ErrorMessage([&] { local->CaptureRun(run, {}); }));
   }
   std::atomic<bool> cancel{true};
   JobContext context;
@@ -195,7 +188,7 @@ TEST(EngineLinkTest, AKilledProcessIsAnErrorAndIsStartedAnew) {
   ::kill(link->pid(), SIGKILL);
   const auto run = [&] { engine->CaptureRun({}, {}); };
   EXPECT_THROW(run(), EngineEnded);
-  EXPECT_THAT(ErrorOf(run), AllOf(HasSubstr("engine: it"), HasSubstr("Restart it")));
+  EXPECT_THAT(ErrorMessage(run), AllOf(HasSubstr("engine: it"), HasSubstr("Restart it")));
   engine->Open(open, {});
   EXPECT_EQ(link->process(), 2);
   engine->SetPrompt(prompt, {});
@@ -224,16 +217,16 @@ TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {
       ProgramAfter("echo Welcome to the cluster; echo quota >&2; exec \"$0\" \"$@\""));
   EXPECT_EQ(greeted.Call("hello").at("protocol"), 1);
   EngineLink refused(ProgramAfter("echo You may not log in here; exit 3"));
-  EXPECT_THAT(ErrorOf([&] { refused.Call("hello"); }),
+  EXPECT_THAT(ErrorMessage([&] { refused.Call("hello"); }),
               AllOf(HasSubstr("status 3"), HasSubstr("You may not log in here")));
   EngineLink endless(ProgramAfter("yes no engine here"));
-  EXPECT_THAT(ErrorOf([&] { endless.Call("hello"); }), HasSubstr("no engine here"));
+  EXPECT_THAT(ErrorMessage([&] { endless.Call("hello"); }), HasSubstr("no engine here"));
   EngineLink other(ProgramAfter("echo midscope-engine 9; cat"));
-  EXPECT_THAT(ErrorOf([&] { other.Call("hello"); }), HasSubstr("speaks protocol 1"));
+  EXPECT_THAT(ErrorMessage([&] { other.Call("hello"); }), HasSubstr("speaks protocol 1"));
   EngineLink echo(ProgramAfter("echo midscope-engine 1; cat"));
-  EXPECT_THAT(ErrorOf([&] { echo.Call("hello"); }), HasSubstr("it sends requests"));
+  EXPECT_THAT(ErrorMessage([&] { echo.Call("hello"); }), HasSubstr("it sends requests"));
   EngineLink missing({{"/no/such/program", "serve"}, false});
-  EXPECT_THAT(ErrorOf([&] { missing.Call("hello"); }), HasSubstr("cannot be started"));
+  EXPECT_THAT(ErrorMessage([&] { missing.Call("hello"); }), HasSubstr("cannot be started"));
 }
 
 TEST(EngineCommandTest, RemoteIsAHostOrACommand) {

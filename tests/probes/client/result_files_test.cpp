@@ -17,6 +17,7 @@
 #include "data/sweep/sample_view.h"
 #include "probes/serve/message.h"
 #include "probes/serve/wire_arrays.h"
+#include "tests/core/support/error_message.h"
 #include "tests/paths.h"
 
 namespace midscope {
@@ -78,18 +79,11 @@ TEST_F(ResultFilesTest, ReadsSamplesOfAFile) {
 }
 
 TEST_F(ResultFilesTest, ErrorsNameTheFile) {
-  const auto message = [&](const auto& work) -> std::string {
-    try {
-      work();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_THAT(message([&] { files_.Read(folder_ + "/none.h5"); }), HasSubstr("none.h5"));
+  EXPECT_THAT(test::ErrorMessage([&] { files_.Read(folder_ + "/none.h5"); }), HasSubstr("none.h5"));
   std::ofstream(folder_ + "/damaged.h5") << "no HDF5";
-  EXPECT_THAT(message([&] { files_.View(folder_ + "/damaged.h5"); }), HasSubstr("damaged.h5"));
-  EXPECT_THAT(message([&] { files_.Curves({folder_ + "/damaged.h5"}, {}); }),
+  EXPECT_THAT(test::ErrorMessage([&] { files_.View(folder_ + "/damaged.h5"); }),
+              HasSubstr("damaged.h5"));
+  EXPECT_THAT(test::ErrorMessage([&] { files_.Curves({folder_ + "/damaged.h5"}, {}); }),
               HasSubstr("damaged.h5"));
 }
 
