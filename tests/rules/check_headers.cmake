@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# midscope_check_headers(TARGET): each header beside TARGET's CMakeLists.txt, and in folders there that have none of their own,
-# must compile alone. Called in the room's own folder, where what it links is known. Built by the target `headers`, in CI.
+# midscope_check_headers(TARGET...): each header beside TARGET's CMakeLists.txt, and in folders there that have none of their own,
+# must compile alone, with what the TARGETs link. Called in the room's own folder, where that is known. Built by the target
+# `headers`, in CI.
 add_custom_target(headers)
 function(midscope_check_headers target)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
@@ -26,4 +27,7 @@ function(midscope_check_headers target)
   # Nothing is generated from them, so that the check stays cheap.
   target_compile_options(${target}_headers PRIVATE -O0)
   target_link_libraries(${target}_headers PRIVATE midscope_options $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
+  foreach(other ${ARGN})
+    target_link_libraries(${target}_headers PRIVATE $<TARGET_PROPERTY:${other},LINK_LIBRARIES>)
+  endforeach()
 endfunction()
