@@ -3,6 +3,7 @@
 
 #include <QDragEnterEvent>
 #include <QFileInfo>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QMimeData>
 #include <QScreen>
@@ -10,6 +11,7 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <optional>
@@ -43,7 +45,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
 #include "gui/session_keeper.h"
-#include "gui/widgets/elided_label.h"
+#include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
@@ -57,6 +59,7 @@ constexpr int kWidestControls = 460;
 constexpr int kMessageMilliseconds = 8000;
 // Keys in the settings file that is passed to Remember.
 constexpr QLatin1String kGeometryKey("geometry");
+constexpr QLatin1String kModeKey("mode");
 constexpr QLatin1String kLayoutKey("layout");
 constexpr QLatin1String kRecentActionsKey("recent_actions");
 
@@ -93,6 +96,7 @@ MainWindow::MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<Eng
   what_if_text_->setObjectName(QStringLiteral("what_if_text"));
   what_if_text_->setToolTip(tr("How long the last what-if took, and what had to be recomputed"));
   docks_ = new DockArea;
+  top_bar_ = new TopBar(prompt_panel_, selection_);
   MakeDocks();
   Arrange();
   files_ = new FileMenu({session_, history_, tried_, model_, prompt_panel_, errors_, docks_,
@@ -131,12 +135,12 @@ void MainWindow::MakeDocks() {
     scroll->setMinimumWidth(top->minimumSizeHint().width() +
                             scroll->verticalScrollBar()->sizeHint().width());
     // In a larger window, the extra space goes to the plots.
-    scroll->setMaximumWidth(kWidestControls);
+    if (panel == settings_) scroll->setMaximumWidth(kWidestControls);
     docks_->Add(QString::fromLatin1(id), title, help, scroll);
   };
-  control("settings", tr("Settings"),
-          tr("What is changed: settings A and B as text, quick knobs, and a form for each term of "
-             "B. Everything else in the window compares A with B."),
+  control("settings", tr("Change"),
+          tr("What is changed: a form for each term of setting B, presets, and B as text. "
+             "Everything else in the window compares A with B."),
           settings_);
   control("prompt", tr("Prompt"),
           tr("The prompt: a task's sample with the gold passage at several places, or your own "
@@ -150,7 +154,9 @@ void MainWindow::MakeDocks() {
   connect(menu, &PlotMenu::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   for (size_t i = 0; i < panels_.size(); ++i) {
     const PanelEntry& entry = PanelList()[i];
-    menu->Watch(docks_->Add(entry.id, entry.title, entry.help, panels_[i]), entry.records);
+    menu->Watch(docks_->Add(entry.id, entry.title, entry.help, panels_[i], panels_[i]->head(),
+                            panels_[i]->options()),
+                entry.records);
   }
   docks_->Add(QStringLiteral("sweep"), tr("Sweep"),
               tr("The outcome of A, B and further settings over many samples and places, with "
@@ -167,23 +173,46 @@ void MainWindow::MakeDocks() {
   });
 }
 
+// One row of a fixed height for the modes and for messages, so that nothing moves when one comes.
+QWidget* MainWindow::MakeModes() {
+  auto* row = new QWidget;
+  modes_ = new QTabBar(row);
+  modes_->setObjectName(QStringLiteral("modes"));
+  modes_->setDrawBase(false);
+  modes_->setExpanding(false);
+  modes_->setFocusPolicy(Qt::TabFocus);
+  for (const LayoutEntry& entry : LayoutList())
+    modes_->setTabToolTip(modes_->addTab(entry.title), entry.help);
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->addWidget(modes_);
+  line->addWidget(errors_, 1);
+  line->addStretch(0);
+  constexpr int kLines = 2;
+  constexpr int kMargins = 12;
+  row->setFixedHeight(kLines * fontMetrics().lineSpacing() + kMargins);
+  return row;
+}
+
+void MainWindow::ShowOwnText() {
+  docks_->SwitchTo(*FindLayout(QStringLiteral("text")));
+  prompt_panel_->ShowOwnText();
+}
+
 void MainWindow::Arrange() {
   auto* centre = new QWidget;
   auto* column = new QVBoxLayout(centre);
-  column->setContentsMargins(4, 4, 4, 0);
-  column->addWidget(errors_);
+  column->setContentsMargins(4, 0, 4, 0);
+  column->setSpacing(3);
+  column->addWidget(top_bar_);
+  column->addWidget(MakeModes());
   column->addWidget(documents_);
   column->addWidget(samples_);
   column->addWidget(answers_);
   column->addWidget(docks_, 1);
   setCentralWidget(centre);
-  statusBar()->addWidget(progress_);
-  statusBar()->addPermanentWidget(what_if_text_);
-  // Elides text that does not fit, so that it does not set the window's minimum width.
-  auto* help = new ElidedLabel;
-  help->setObjectName(QStringLiteral("mouse_help"));
-  help->SetText(Plot::MouseHelp());
-  statusBar()->addPermanentWidget(help, 1);
+  statusBar()->addWidget(what_if_text_);
+  statusBar()->addPermanentWidget(progress_);
   own_size_ = QSize(1540, 960).boundedTo(screen()->availableSize());
   resize(own_size_);
   docks_->Arrange(LayoutList().front());
@@ -193,6 +222,8 @@ void MainWindow::Remember(const QString& file) {
   files_->Remember(file);
   const QSettings& stored = *files_->settings();
   restoreGeometry(stored.value(kGeometryKey).toByteArray());
+  if (const LayoutEntry* mode = FindLayout(stored.value(kModeKey).toString()))
+    docks_->Arrange(*mode);
   docks_->Restore(stored.value(kLayoutKey).toByteArray());
   RestorePreferences(*this, stored);
   palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
@@ -220,6 +251,7 @@ void MainWindow::FitScreen() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (QSettings* stored = files_->settings()) {
     stored->setValue(kGeometryKey, saveGeometry());
+    stored->setValue(kModeKey, docks_->layout_id());
     stored->setValue(kLayoutKey, docks_->State());
     StorePreferences(*this, *stored);
     stored->setValue(kRecentActionsKey, palette_->recent());

@@ -13,6 +13,7 @@
 #include "probes/engine/engine.h"
 
 class QLabel;
+class QTabBar;
 
 namespace midscope {
 
@@ -35,6 +36,7 @@ class SessionKeeper;
 class SettingHistory;
 class SettingsPanel;
 class SweepPanel;
+class TopBar;
 class TriedSettings;
 class PromptHistory;
 class PromptPanel;
@@ -84,6 +86,11 @@ class MainWindow : public QMainWindow {
   SampleBar* samples() const { return samples_; }
   DocumentBar* documents() const { return documents_; }
   QLabel* what_if_text() const { return what_if_text_; }
+  TopBar* top_bar() const { return top_bar_; }
+  // The tabs of the modes, in the order of LayoutList().
+  QTabBar* modes() const { return modes_; }
+  // Shows the mode for the prompt with the page of own text.
+  void ShowOwnText();
   const SessionKeeper* keeper() const { return keeper_; }
   DockArea* docks() const { return docks_; }
   ActionRegistry* actions_list() const { return actions_; }
@@ -119,12 +126,14 @@ class MainWindow : public QMainWindow {
  private:
   Q_INVOKABLE void FitScreen();
   void MakeDocks();
+  QWidget* MakeModes();
   void Arrange();
   MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<EngineLink>& link,
              QWidget* parent);
   void WireSession();
   void OfferDevices();
   void WirePanels();
+  void WireTopBar();
   void WireUndo();
   void Refresh(Changes changes);
   void RefreshSettings();
@@ -155,6 +164,8 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors_;
   ProgressRow* progress_;
   QLabel* what_if_text_;
+  TopBar* top_bar_;
+  QTabBar* modes_;
   CommandPalette* palette_;
   SessionKeeper* keeper_ = nullptr;  // null: nothing is stored
 };

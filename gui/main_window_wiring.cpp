@@ -8,15 +8,19 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QObject>
+#include <QSignalBlocker>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QUndoStack>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "gui/actions/command_palette.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
+#include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome/sweep_panel.h"
@@ -31,6 +35,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
+#include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
@@ -62,6 +67,7 @@ void MainWindow::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();
   if (changes & Change::kPrompts) {
     prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
+    top_bar_->ShowPlaces();
     const Record* prompt = session_->prompt();
     settings_->OfferPassages(prompt ? Texts(*prompt, kSpanName) : QStringList());
     RefreshWaiting();
@@ -88,6 +94,8 @@ void MainWindow::WirePanels() {
           [this](const QString& text) { statusBar()->showMessage(text); });
   connect(model_, &ModelPanel::OpenRequested, this, &MainWindow::Open);
   connect(prompt_panel_, &PromptPanel::RunRequested, this, &MainWindow::Run);
+  connect(prompt_panel_, &PromptPanel::Edited, top_bar_, &TopBar::ShowPrompt);
+  WireTopBar();
   connect(prompt_panel_, &PromptPanel::PreviewRequested, session_, &Session::Preview);
   connect(session_, &Session::Previewed, prompt_panel_, [this](const PromptPreview& preview) {
     const auto& model = session_->model();
@@ -103,6 +111,7 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
     connect(panel, &Panel::RatiosOffered, this, &MainWindow::PutRatios);
+    connect(panel, &Panel::PanelRequested, docks_, &DockArea::Show);
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
@@ -113,6 +122,8 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Failed, errors_,
           [this](const QString& why) { errors_->Add(why); });
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
+  connect(settings_, &SettingsPanel::SearchRequested, docks_,
+          [this] { docks_->Show(QStringLiteral("channels")); });
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
     // The setting's effect is shown in the model's view.
@@ -122,6 +133,21 @@ void MainWindow::WirePanels() {
   });
   connect(documents_, &DocumentBar::SettingsOffered, this,
           [this](const SettingPair& pair) { history_->Change(pair, false); });
+}
+
+void MainWindow::WireTopBar() {
+  connect(top_bar_, &TopBar::FormRequested, docks_, &DockArea::Popup);
+  connect(top_bar_, &TopBar::OwnTextRequested, this, &MainWindow::ShowOwnText);
+  connect(top_bar_, &TopBar::RunRequested, this, &MainWindow::Run);
+  connect(top_bar_, &TopBar::SearchRequested, this, [this] { palette_->Open(); });
+  connect(modes_, &QTabBar::currentChanged, this,
+          [this](int mode) { docks_->SwitchTo(LayoutList()[static_cast<size_t>(mode)]); });
+  connect(docks_, &DockArea::LayoutChanged, this, [this](const QString& id) {
+    const QSignalBlocker quiet(modes_);
+    for (size_t i = 0; i < LayoutList().size(); ++i) {
+      if (LayoutList()[i].id == id) modes_->setCurrentIndex(static_cast<int>(i));
+    }
+  });
 }
 
 // The numbers on the screen are of the prompt request that was run, not of the panel's.
@@ -141,6 +167,9 @@ void MainWindow::ShowModel() {
   const auto& model = session_->live().model;
   const QString label = session_->live().ModelLabel();
   model_->Show(model ? &*model : nullptr, label, QString());
+  top_bar_->ShowModel(
+      model ? tr("%1 · %2").arg(label, QString::fromStdString(session_->live().provenance.dtype))
+            : QString());
   if (model) settings_->SetModel(model->config);
   if (model) OfferDevices();
   const QString shown =
@@ -175,7 +204,7 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   } else if (cost.first_row > 0) {
     what += tr(", rows from %1").arg(cost.first_row);
   }
-  QString text = tr("what-if %1 ms (%2)").arg(cost.seconds * 1000, 0, 'f', 1).arg(what);
+  QString text = tr("last change: %1 ms, %2").arg(cost.seconds * 1000, 0, 'f', 1).arg(what);
   if (cost.first_kept_layer > 0) {
     const auto& model = session_->model();
     text += model && cost.first_kept_layer == model->config.layers

@@ -41,7 +41,7 @@ QSize ReadSize(const QString& text) {
 }  // namespace
 
 void WindowActions::AddView() {
-  const QString layout = QStringLiteral("layout");
+  const QString layout = QStringLiteral("view");
   int number = 1;
   for (const LayoutEntry& entry : LayoutList()) {
     actions_->Add(
@@ -50,11 +50,15 @@ void WindowActions::AddView() {
          .title = entry.title,
          .help = entry.help,
          .shortcut = QKeySequence(Qt::CTRL | Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++)),
-         .run = [this, &entry](const QString&) { window_->docks()->Arrange(entry); }});
+         .run = [this, &entry](const QString&) {
+           // A second choice of the mode that is shown puts its panels back in place.
+           const bool shown = window_->docks()->layout_id() == entry.id;
+           shown ? window_->docks()->Arrange(entry) : window_->docks()->SwitchTo(entry);
+         }});
   }
   actions_->Add({.id = QStringLiteral("whole-panel"),
                  .menu = layout,
-                 .title = tr("&One panel alone, or all"),
+                 .title = tr("&Maximise panel"),
                  .help = tr("Lets the panel that has the focus fill the window, and goes back"),
                  .shortcut = QKeySequence(Qt::Key_F11),
                  .run = [this](const QString&) {
@@ -159,9 +163,8 @@ void WindowActions::AddHelp() {
 void WindowActions::MakeMenus() {
   QMenuBar* bar = window_->menuBar();
   const std::pair<const char*, QString> menus[] = {
-      {"file", tr("&File")}, {"edit", tr("&Edit")},         {"run", tr("&Run")},
-      {"view", tr("&View")}, {"settings", tr("&Settings")}, {"layout", tr("&Layout")},
-      {"help", tr("&Help")}};
+      {"file", tr("&File")},       {"edit", tr("&Edit")}, {"run", tr("&Run")},
+      {"settings", tr("&Change")}, {"view", tr("&View")}, {"help", tr("&Help")}};
   for (const auto& [id, title] : menus) {
     QMenu* menu = bar->addMenu(title);
     menu->setObjectName(QStringLiteral("menu_") + QLatin1String(id));
@@ -173,7 +176,8 @@ void WindowActions::MakeMenus() {
       menu->insertSeparator(before);
       menu->insertSeparator(actions_->Find(QStringLiteral("quit"))->action);
     }
-    if (QLatin1String(id) != QLatin1String("layout")) continue;
+    if (QLatin1String(id) != QLatin1String("view")) continue;
+    menu->addSeparator();
     QMenu* panels = menu->addMenu(tr("&Panels"));
     for (const QDockWidget* dock : window_->docks()->docks())
       panels->addAction(dock->toggleViewAction());

@@ -18,7 +18,7 @@
 #include "core/compute/device_faults.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
-#include "core/decoder/arithmetic_choice.h"
+#include "core/decoder/auto_dtype.h"
 #include "core/decoder/collect_results.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
@@ -31,6 +31,7 @@
 #include "core/plan/near_far_plan.h"
 #include "core/plan/plan_changes.h"
 #include "kernels/check.h"
+#include "kernels/instruction_set.h"
 
 namespace midscope {
 
@@ -98,9 +99,20 @@ void CheckProducts(const DecoderOptions& options) {
 // Throws Error for float16 on the CPU, whose kernels have no arithmetic for it.
 void CheckDtype(const DecoderOptions& options) {
   const bool on_kernels = options.placement.Has(DeviceKind::kCpu);
-  if (options.dtype != kernels::Dtype::kFloat16 || options.fastest_dtype || !on_kernels) return;
+  if (options.dtype != kernels::Dtype::kFloat16 || options.auto_dtype || !on_kernels) return;
   throw UsageError("dtype 'float16'", "the CPU's own kernels do not compute in it",
                    "Use --dtype bfloat16 or float32, or --device cuda:N or cpu:portable");
+}
+
+// float32 is the usual case and not logged.
+void LogDtype(const DecoderOptions& options, const ModelConfig& config, const JobContext& context) {
+  if (options.auto_dtype) {
+    if (AutoDtype(config, options.placement) != kernels::Dtype::kFloat32)
+      context.Log(AutoDtypeText(config, options.placement));
+  } else if (options.dtype == kernels::Dtype::kBFloat16 && options.placement.IsPlainCpu() &&
+             !kernels::HasBFloat16Products()) {
+    context.Log("dtype: this CPU has no products in bfloat16; float32 is mostly faster here");
+  }
 }
 
 void WarnWithoutWholeNumbers(Weights& weights, Products products, const JobContext& context) {
@@ -137,9 +149,8 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->options.threads = at::get_num_threads();
   UseSignalStacks();
   try {
-    const Arithmetic arithmetic = ResolveArithmetic(*source, options, parts->executor, context);
-    parts->options.dtype = arithmetic.dtype;
-    parts->options.products = arithmetic.products;
+    if (options.auto_dtype) parts->options.dtype = AutoDtype(parts->config, options.placement);
+    LogDtype(options, parts->config, context);
     parts->Load(std::move(source), context);
   } catch (...) {
     parts->faults->Rethrow(DeviceWork::kWeights);

@@ -49,11 +49,8 @@ struct DecoderOptions {
   Products products = Products::kFloat;
   // The layers' devices. In an open decoder, every count is resolved.
   Placement placement = {};
-  // Sets `dtype` to the one that runs this model fastest on this machine (arithmetic_choice.h).
-  bool fastest_dtype = false;
-  // If fastest_dtype is set and `products` is kFloat, also sets `products` to kInt16 if that is
-  // faster.
-  bool fastest_products = false;
+  // Sets `dtype` by the rule in auto_dtype.h.
+  bool auto_dtype = false;
 
   Arithmetic arithmetic() const { return {dtype, products}; }
 };

@@ -119,14 +119,16 @@ std::vector<BoundArgument<ChannelScaling>> Arguments() {
                      Numbers<int64_t>(argument, described);  // ReadAll reads the values
                    },
                    [](const auto& value, const auto&) { return std::to_string(value.channel); }},
-          Argument{
-              Several(DescribedNumber<double>(
-                  "factor", "What the channel is multiplied by; one, or one a channel in brackets.",
-                  {-1000, 1000})),
-              [](auto&, const auto& argument, const auto& described) {
-                Numbers<double>(argument, described);
-              },
-              [](const auto& value, const auto&) { return NumberText(value.factor); }},
+          WithSlider(
+              Argument{Several(DescribedNumber<double>(
+                           "factor",
+                           "What the channel is multiplied by; one, or one a channel in brackets.",
+                           {-1000, 1000})),
+                       [](auto&, const auto& argument, const auto& described) {
+                         Numbers<double>(argument, described);
+                       },
+                       [](const auto& value, const auto&) { return NumberText(value.factor); }},
+              -2, 2),
           LayersArgument<ChannelScaling>(),
           RowsArgument<ChannelScaling>("Rows whose queries see scaled input.", "answer"),
           ChangeValueArgument()};

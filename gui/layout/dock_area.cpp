@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <QAction>
 #include <QChildEvent>
 #include <QDockWidget>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QTabBar>
 #include <QTabWidget>
@@ -18,7 +20,7 @@ namespace midscope {
 
 namespace {
 
-constexpr int kStateVersion = 1;  // version of saved states; states of another version are rejected
+constexpr int kStateVersion = 2;  // version of saved states; states of another version are rejected
 // The smallest size in which every layout can be arranged.
 constexpr QSize kLeastRoom(900, 520);
 
@@ -37,7 +39,7 @@ DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
 }
 
 QDockWidget* DockArea::Add(const QString& id, const QString& title, const QString& help,
-                           QWidget* panel) {
+                           QWidget* panel, QWidget* head, QWidget* options) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(id);
   auto* holder = new QWidget(dock);
@@ -50,7 +52,7 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   connect(dock, &QDockWidget::visibilityChanged, panel, [panel](bool seen) {
     if (panel->isHidden() == seen) panel->setVisible(seen);
   });
-  auto* bar = new DockTitle(dock, help);
+  auto* bar = new DockTitle(dock, help, head, options);
   dock->setTitleBarWidget(bar);
   // Queued until the click has ended, because until then Qt may treat the dock as being dragged.
   connect(
@@ -132,6 +134,7 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   before_whole_.clear();
   before_narrow_.clear();
   layout_ = layout.id;
+  Q_EMIT LayoutChanged(layout_);
   Arrangement all = layout.arrange(window()->size());
   const QStringList named = PanelsOf(all);
   Arrangement* last = &all;
@@ -146,7 +149,7 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   addDockWidget(Qt::LeftDockWidgetArea, first);
   sizes_.clear();
   Split(all, QSizeF(1, 1), &sizes_);
-  for (QDockWidget* dock : docks_) dock->show();
+  for (QDockWidget* dock : docks_) dock->setVisible(named.contains(dock->objectName()));
   ApplySizes(sizes_);
   // Applies the sizes again after everything resized in this turn of the event loop has been laid
   // out.
@@ -161,6 +164,16 @@ void DockArea::Arrange(const LayoutEntry& layout) {
       if (QDockWidget* front = FirstOf(*part)) front->raise();
     }
   }
+}
+
+void DockArea::SwitchTo(const LayoutEntry& layout) {
+  if (layout.id == layout_) return;
+  left_[layout_] = State();
+  const auto left = left_.find(layout.id);
+  if (left == left_.end()) return Arrange(layout);
+  layout_ = layout.id;
+  Restore(left->second);
+  Q_EMIT LayoutChanged(layout_);
 }
 
 void DockArea::ApplySizes(const std::vector<Sizes>& sizes) {
@@ -239,6 +252,17 @@ void DockArea::ShowPanel(QWidget* panel) {
   }
 }
 
+void DockArea::Popup(const QString& id, const QPoint& position) {
+  QDockWidget* dock = Find(id);
+  if (!dock) return;
+  if (dock->isHidden()) {
+    dock->setFloating(true);
+    dock->move(position);
+  }
+  Show(id);
+  if (dock->isFloating()) dock->activateWindow();
+}
+
 void DockArea::ToggleWhole(QDockWidget* dock) {
   if (IsWhole()) {
     const QByteArray before = before_whole_;
@@ -262,49 +286,55 @@ bool DockArea::Restore(const QByteArray& state) {
   return restoreState(state, kStateVersion);
 }
 
-DockTitle::DockTitle(QDockWidget* dock, const QString& help) : QWidget(dock), dock_(dock) {
-  text_ = new QLabel(dock->windowTitle(), this);
-  QFont font = text_->font();
-  font.setPointSizeF(font.pointSizeF() * 0.9);
-  text_->setFont(font);
+DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWidget* options)
+    : QWidget(dock), dock_(dock) {
+  auto* text = new QLabel(dock->windowTitle(), this);
+  QFont font = text->font();
+  font.setBold(true);
+  text->setFont(font);
   // Prevents a long title from setting the dock's minimum width.
-  text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   setToolTip(help);
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(4, 0, 2, 0);
-  row->setSpacing(0);
-  row->addWidget(text_, 1);
-  if (!help.isEmpty()) {
-    QToolButton* what =
-        Button(QStringLiteral("?"), QStringLiteral("dock_help"), tr("What is this?"));
-    connect(what, &QToolButton::clicked, this, &DockTitle::HelpRequested);
-    row->addWidget(what);
-  }
-  QToolButton* whole = Button(QStringLiteral("□"), QStringLiteral("dock_whole"),
-                              tr("Fill the window, or go back (double click on the title)"));
-  connect(whole, &QToolButton::clicked, this, &DockTitle::WholeRequested);
-  row->addWidget(whole);
-  QToolButton* tear = Button(QStringLiteral("↗"), QStringLiteral("dock_float"),
-                             tr("A window of its own, or back into this one"));
-  connect(tear, &QToolButton::clicked, dock_, [this] { dock_->setFloating(!dock_->isFloating()); });
-  row->addWidget(tear);
-  QToolButton* close = Button(QStringLiteral("×"), QStringLiteral("dock_close"),
-                              tr("Hide the panel; View > Panels shows it again"));
-  connect(close, &QToolButton::clicked, dock_, &QDockWidget::close);
-  row->addWidget(close);
+  row->setContentsMargins(6, 2, 2, 2);
+  row->setSpacing(4);
+  row->addWidget(text, 1);
+  if (head) row->addWidget(head);
+  auto* more = new QToolButton(this);
+  more->setObjectName(QStringLiteral("dock_menu"));
+  more->setText(QStringLiteral("⋯"));
+  more->setToolTip(tr("Help, options and place of this panel"));
+  more->setAccessibleName(tr("Menu of the panel %1").arg(dock->windowTitle()));
+  more->setAutoRaise(true);
+  more->setFocusPolicy(Qt::TabFocus);
+  more->setPopupMode(QToolButton::InstantPopup);
+  more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  more->setMenu(MakeMenu(options));
+  row->addWidget(more);
 }
 
-QToolButton* DockTitle::Button(const QString& text, const QString& name, const QString& tooltip) {
-  auto* button = new QToolButton(this);
-  button->setObjectName(name);
-  button->setText(text);
-  button->setToolTip(tooltip);
-  button->setAccessibleName(dock_->windowTitle() + QStringLiteral(": ") + tooltip);
-  button->setAutoRaise(true);
-  button->setFocusPolicy(Qt::TabFocus);
-  const int side = fontMetrics().height();
-  button->setFixedSize(side, side);
-  return button;
+QMenu* DockTitle::MakeMenu(QWidget* options) {
+  auto* menu = new QMenu(this);
+  const auto add = [menu](const char* id, const QString& title) {
+    QAction* action = menu->addAction(title);
+    action->setObjectName(QString::fromLatin1(id));
+    return action;
+  };
+  connect(add("dock_help", tr("&What is this?")), &QAction::triggered, this,
+          &DockTitle::HelpRequested);
+  if (options) {
+    QAction* shown = add("dock_options", tr("&More options"));
+    shown->setCheckable(true);
+    shown->setChecked(!options->isHidden());
+    connect(shown, &QAction::toggled, options, &QWidget::setVisible);
+  }
+  menu->addSeparator();
+  connect(add("dock_whole", tr("&Fill the window, or go back")), &QAction::triggered, this,
+          &DockTitle::WholeRequested);
+  connect(add("dock_float", tr("&Own window, or back")), &QAction::triggered, dock_,
+          [this] { dock_->setFloating(!dock_->isFloating()); });
+  connect(add("dock_close", tr("&Close")), &QAction::triggered, dock_, &QDockWidget::close);
+  return menu;
 }
 
 void DockTitle::mouseDoubleClickEvent(QMouseEvent* event) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the window that contains the panels as docks. Docks can be floated, form tabs, fill
-// the area on a double click of their title, and are arranged by a layout (layouts.h).
+// the area on a double click of their title, and are arranged by a mode (layouts.h).
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include <QByteArray>
@@ -13,8 +14,7 @@
 #include "gui/layout/layouts.h"
 
 class QDockWidget;
-class QLabel;
-class QToolButton;
+class QMenu;
 
 namespace midscope {
 
@@ -24,17 +24,25 @@ class DockArea : public QMainWindow {
  public:
   explicit DockArea(QWidget* parent = nullptr);
 
-  // `id`: names the dock in layouts and saved states. `help`: text that the "?" of its title shows.
-  QDockWidget* Add(const QString& id, const QString& title, const QString& help, QWidget* panel);
+  // `id`: names the dock in layouts and saved states. `help`: description of the panel. `head`: the
+  // panel's main control, shown in the title; null: none. `options`: further controls, shown and
+  // hidden by an entry of the title's menu; null: none.
+  QDockWidget* Add(const QString& id, const QString& title, const QString& help, QWidget* panel,
+                   QWidget* head = nullptr, QWidget* options = nullptr);
 
-  // Places all docks. Docks that the layout does not name become tabs behind its last part.
+  // Places the docks that the layout names and hides the others, which Show places as tabs behind
+  // its last part.
   void Arrange(const LayoutEntry& layout);
+  // Arranges another layout, or restores how the user left it.
+  void SwitchTo(const LayoutEntry& layout);
   // The last arranged layout; docks may have been moved since.
   const QString& layout_id() const { return layout_; }
 
   // Shows a dock and brings it to the front of its tabs.
   void Show(const QString& id);
   void ShowPanel(QWidget* panel);
+  // Shows a dock as a window at this position on the screen, or raises it where it already is.
+  void Popup(const QString& id, const QPoint& position);
   // Makes the dock fill the area; a second call restores the previous arrangement.
   void ToggleWhole(QDockWidget* dock);
   bool IsWhole() const { return !before_whole_.isEmpty(); }
@@ -53,6 +61,7 @@ class DockArea : public QMainWindow {
 
  Q_SIGNALS:
   void HelpRequested(const QString& id);
+  void LayoutChanged(const QString& id);
 
  protected:
   void childEvent(QChildEvent* event) override;
@@ -74,24 +83,25 @@ class DockArea : public QMainWindow {
 
   std::vector<QDockWidget*> docks_;
   QString layout_;
-  QByteArray before_whole_;   // the state before; empty: no dock fills the area
-  QByteArray before_narrow_;  // the state before; empty: the area is large enough
-  QSize needed_;              // the size that before_narrow_ needs
+  std::map<QString, QByteArray> left_;  // states of layouts that were left, by id
+  QByteArray before_whole_;             // the state before; empty: no dock fills the area
+  QByteArray before_narrow_;            // the state before; empty: the area is large enough
+  QSize needed_;                        // the size that before_narrow_ needs
   std::vector<Sizes> wide_sizes_;
   // The shares of an arrangement, applied again when the window gets its first size.
   std::vector<Sizes> sizes_;
   bool resized_ = false;
 };
 
-// The title bar of a dock: its name, and small buttons for help, floating and closing. A double
-// click makes the panel fill the dock area.
+// The title bar of a dock: its name, the panel's main control, and a menu for help, options,
+// floating and closing. A double click makes the panel fill the dock area.
 
 class DockTitle : public QWidget {
   Q_OBJECT
 
  public:
-  // `help`: description of the panel, as a tooltip; "": no help button.
-  DockTitle(QDockWidget* dock, const QString& help);
+  // `help`: description of the panel, as a tooltip. `head` and `options`: see DockArea::Add.
+  DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWidget* options);
 
  Q_SIGNALS:
   void WholeRequested();
@@ -101,10 +111,9 @@ class DockTitle : public QWidget {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
 
  private:
-  QToolButton* Button(const QString& text, const QString& name, const QString& tooltip);
+  QMenu* MakeMenu(QWidget* options);
 
   QDockWidget* dock_;
-  QLabel* text_;
 };
 
 }  // namespace midscope

@@ -8,9 +8,6 @@
 namespace midscope {
 namespace {
 
-// Below this height, settings, prompt and model are tabs, and at most two plots are above each
-// other.
-constexpr int kLowWindow = 860;
 constexpr int kNarrowWindow = 1300;
 
 Arrangement Tabs(int share, const QStringList& panels) {
@@ -23,54 +20,44 @@ Arrangement Column(int share, std::vector<Arrangement> parts) {
   return {Arrangement::Kind::kColumn, share, std::move(parts), {}};
 }
 
-// The part with the panels for the request and for the settings.
-Arrangement Controls(int share, const QSize& window) {
-  if (window.height() < kLowWindow) return Tabs(share, {"settings", "prompt", "model"});
-  return Column(share, {Tabs(55, {"settings"}), Tabs(45, {"prompt", "model"})});
-}
-
 Arrangement Explore(const QSize& window) {
   if (window.width() < kNarrowWindow) {
     return Row(
-        1,
-        {Controls(30, window),
-         Column(70, {Row(50, {Tabs(40, {"head-map", "channel"}), Tabs(60, {"attention", "text"})}),
-                     Tabs(50, {"outcome", "next-tokens", "history", "scan", "notes"})})});
+        1, {Tabs(30, {"settings"}),
+            Column(70, {Tabs(52, {"outcome", "text"}),
+                        Row(48, {Tabs(50, {"head-map", "attention"}), Tabs(50, {"channel"})})})});
   }
-  return Row(1, {Controls(24, window),
-                 Column(42, {Row(55, {Tabs(45, {"head-map"}), Tabs(55, {"text", "logit-lens"})}),
-                             Tabs(45, {"attention"})}),
-                 Column(34, {Tabs(50, {"channel", "channels"}),
-                             Tabs(50, {"outcome", "history", "next-tokens", "attribution", "scan",
-                                       "curves", "positions", "records", "notes"})})});
+  return Row(1, {Tabs(21, {"settings"}),
+                 Column(55, {Tabs(52, {"outcome"}),
+                             Row(48, {Tabs(50, {"head-map"}), Tabs(50, {"channel"})})}),
+                 Tabs(24, {"text", "attention"})});
 }
 
-Arrangement Channels(const QSize& window) {
+Arrangement Parts(const QSize& window) {
   if (window.width() < kNarrowWindow) {
-    return Row(1, {Controls(30, window),
-                   Column(70, {Tabs(50, {"channels"}), Tabs(50, {"channel", "outcome"})})});
+    return Row(1, {Tabs(30, {"settings"}),
+                   Column(70, {Tabs(55, {"scan", "attribution", "logit-lens"}),
+                               Tabs(45, {"outcome", "head-map", "next-tokens"})})});
   }
-  return Row(1, {Controls(24, window), Tabs(38, {"channels"}),
-                 Column(38, {Tabs(50, {"channel"}), Tabs(50, {"outcome", "attention", "text"})})});
+  return Row(1, {Tabs(21, {"settings"}),
+                 Column(43, {Tabs(55, {"scan"}), Tabs(45, {"outcome", "head-map"})}),
+                 Column(36, {Tabs(50, {"attribution"}), Tabs(50, {"logit-lens", "next-tokens"})})});
 }
 
-Arrangement Causal(const QSize& window) {
+Arrangement Samples(const QSize& window) {
   if (window.width() < kNarrowWindow) {
-    return Row(1, {Controls(30, window), Column(70, {Tabs(50, {"scan", "attribution"}),
-                                                     Tabs(50, {"head-map", "outcome"})})});
+    return Row(1, {Tabs(30, {"settings"}),
+                   Column(70, {Tabs(50, {"outcome", "curves"}), Tabs(50, {"sweep", "history"})})});
   }
-  return Row(1, {Controls(24, window),
-                 Column(38, {Tabs(50, {"scan"}), Tabs(50, {"attribution", "logit-lens"})}),
-                 Column(38, {Tabs(50, {"head-map", "attention"}), Tabs(50, {"outcome", "text"})})});
+  return Row(1, {Tabs(21, {"settings"}), Column(43, {Tabs(55, {"outcome"}), Tabs(45, {"curves"})}),
+                 Column(36, {Tabs(60, {"sweep"}), Tabs(40, {"history", "records"})})});
 }
 
-Arrangement Sweep(const QSize& window) {
-  if (window.width() < kNarrowWindow) {
-    return Row(1, {Controls(30, window), Column(70, {Tabs(50, {"sweep", "outcome"}),
-                                                     Tabs(50, {"curves", "records", "notes"})})});
-  }
-  return Row(1, {Controls(24, window), Column(38, {Tabs(55, {"sweep"}), Tabs(45, {"records"})}),
-                 Column(38, {Tabs(50, {"outcome"}), Tabs(50, {"curves", "head-map", "notes"})})});
+Arrangement OwnText(const QSize& window) {
+  if (window.width() < kNarrowWindow)
+    return Row(1, {Tabs(50, {"prompt"}), Tabs(50, {"outcome", "text", "settings"})});
+  return Row(1, {Tabs(40, {"prompt"}),
+                 Column(60, {Tabs(50, {"outcome", "settings"}), Tabs(50, {"text", "attention"})})});
 }
 
 void Collect(const Arrangement& arrangement, QStringList* ids) {
@@ -83,15 +70,14 @@ void Collect(const Arrangement& arrangement, QStringList* ids) {
 const std::vector<LayoutEntry>& LayoutList() {
   static const std::vector<LayoutEntry> list = {
       {"explore", QObject::tr("&Explore"),
-       QObject::tr("Heads, text, attention, one channel and the outcome side by side"), &Explore},
-      {"channels", QObject::tr("&Channels"),
-       QObject::tr(
-           "The search for channels that carry position, beside the channel and the outcome"),
-       &Channels},
-      {"causal", QObject::tr("C&ausal"),
-       QObject::tr("Scans, patches and attribution beside the heads and the outcome"), &Causal},
-      {"sweep", QObject::tr("&Sweep"),
-       QObject::tr("Settings over samples and places, curves, and records of files"), &Sweep},
+       QObject::tr("One change and what it does: outcome by place, heads, one channel, the text"),
+       &Explore},
+      {"parts", QObject::tr("&Which parts matter"),
+       QObject::tr("Scans, patches, attribution and predictions by layer"), &Parts},
+      {"samples", QObject::tr("Over &samples"),
+       QObject::tr("Means over samples, sweeps, curves and settings that were tried"), &Samples},
+      {"text", QObject::tr("Own &text"),
+       QObject::tr("The prompt: a task with all its options, or your own text"), &OwnText},
   };
   return list;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The layouts of panels that the window offers; layouts.cpp lists them.
+// The modes of the window, each with its arrangement of panels; layouts.cpp lists them.
 #pragma once
 
 #include <QKeySequence>
@@ -24,7 +24,7 @@ struct LayoutEntry {
   QString title;
   QString help;
   // Makes the arrangement for a window of that size. A small window has more tabs, so that controls
-  // and the plots that they change remain visible.
+  // and the plots that they change remain visible. Panels that it does not name are hidden.
   Arrangement (*arrange)(const QSize& window) = nullptr;
 };
 

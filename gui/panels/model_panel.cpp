@@ -65,11 +65,6 @@ QString Description(const ModelSummary& summary, const QString& label) {
 std::vector<Parameter> OptionsBesideModel() {
   std::vector<Parameter> options = ModelOptions();
   std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
-  // The window is used interactively, so its defaults select the fastest arithmetic.
-  for (Parameter& option : options) {
-    if (option.name == "dtype") option.default_value = std::string(kAutoDtype);
-    if (option.name == "products") option.default_value = std::string(kAutoProducts);
-  }
   options.push_back(BeyondContextOption());
   return options;
 }

@@ -15,6 +15,7 @@
 namespace midscope {
 
 class FilePictures;
+class FlowLayout;
 class Selection;
 class JsonFields;
 class Plot;
@@ -43,6 +44,10 @@ class Panel : public QWidget {
   virtual void DrawWaiting() {}
   // The plots that currently show data, for export; call DrawWaiting first.
   virtual std::vector<Plot*> plots() const { return {}; }
+  // The panel's main control, which the window shows in the title, and further controls, which are
+  // hidden until the user asks for them; null: there are none.
+  QWidget* head() const { return head_; }
+  QWidget* options() const { return options_; }
   // The panel's state for session files (gui/files/session_file.h), stored under StateKey; null:
   // nothing is stored.
   virtual nlohmann::json State() const;
@@ -73,6 +78,8 @@ class Panel : public QWidget {
   void RatiosOffered(const midscope::HeadRatioTable& ratios, bool dragging);
   // Emitted when the user has chosen another channel to view.
   void ChannelChosen(qint64 before, qint64 channel);
+  // Emitted when another panel is to be shown; `id`: PanelEntry::id.
+  void PanelRequested(const QString& id);
   // Emitted when the panel cannot do what the user requested.
   void Failed(const QString& why);
 
@@ -88,9 +95,13 @@ class Panel : public QWidget {
   // Whether to draw at once. False for a panel that is hidden while its window is visible.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
   void showEvent(QShowEvent* event) override;
+  // Lays out the panel: `head` above the view until a title takes it, `options` below it.
+  void LayOut(QWidget* view, QLayout* head, FlowLayout* options);
 
  private:
   PanelContext context_;
+  QWidget* head_ = nullptr;
+  QWidget* options_ = nullptr;
 };
 
 }  // namespace midscope

@@ -36,8 +36,8 @@ PanelEntry Entry(const QString& id, const QString& title, const QString& help) {
 
 PanelEntry HeadMapEntry() {
   return Entry<HeadMapPanel>(
-      "head-map", QObject::tr("Head map"),
-      QObject::tr("A number of every head, layers upwards, heads across. The position-awareness "
+      "head-map", QObject::tr("Heads"),
+      QObject::tr("One number per head; layers run upwards. The position-awareness "
                   "score is the share of keys whose weight in the last query's row, from queries "
                   "and keys before rotation, is at least 3 / tokens (Ms-PoE, arXiv 2403.04797): "
                   "Ms-PoE gives heads with a large score the small ratios. Others follow from the "
@@ -66,7 +66,7 @@ PanelEntry AttentionEntry() {
 
 PanelEntry ChannelEntry() {
   return Entry<ChannelPanel>(
-      "channel", QObject::tr("Hidden channel"),
+      "channel", QObject::tr("Channel"),
       QObject::tr("One channel of the residual stream by position, after each layer. A channel "
                   "that rises or falls steadily with position carries position (Yu et al., arXiv "
                   "2406.02536); scaling it changes which places the model uses."));
@@ -74,7 +74,7 @@ PanelEntry ChannelEntry() {
 
 PanelEntry OutcomeEntry() {
   return Entry<OutcomePanel>(
-      "outcome", QObject::tr("Outcome"),
+      "outcome", QObject::tr("Outcome by place"),
       QObject::tr("How well the answer comes out for every place of the gold passage: nats of the "
                   "answer (-log p, lower is better) or the share of right answers, for this sample "
                   "and as means over samples with 95 % intervals. A model without position bias "
@@ -116,7 +116,7 @@ PanelEntry ScanEntry() {
 
 PanelEntry ChannelSearchEntry() {
   return Entry<ChannelSearchPanel>(
-      "channels", QObject::tr("Channels"),
+      "channels", QObject::tr("Find channels"),
       QObject::tr("The search for channels that carry position: monotone in many layers, smooth "
                   "after a cubic fit, and with an effect on the answer when they are scaled (Yu et "
                   "al., section 3)."));

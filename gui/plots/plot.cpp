@@ -39,6 +39,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   // Axes format numbers with the widget's locale, and QCustomPlot prints powers of ten correctly
   // only for the C locale.
   setLocale(QLocale::c());
+  setStatusTip(MouseHelp());
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);

@@ -20,6 +20,8 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   text_->setObjectName(QStringLiteral("error_text"));
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
+  // The tooltip has what does not fit.
+  text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   count_ = new QLabel(this);
   action_ = new QToolButton(this);
@@ -32,7 +34,7 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   dismiss->setText(tr("Dismiss"));
   dismiss->setToolTip(tr("Dismiss this message"));
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(10, 5, 6, 5);
+  row->setContentsMargins(10, 2, 6, 2);
   row->addWidget(text_, 1);
   row->addWidget(count_);
   row->addWidget(action_);
@@ -94,6 +96,7 @@ void ErrorBar::DismissTop() {
 void ErrorBar::Refresh() {
   setVisible(!messages_.empty());
   text_->setText(messages_.empty() ? QString() : messages_.back().text);
+  text_->setToolTip(QStringLiteral("<p>") + text_->text().toHtmlEscaped() + QStringLiteral("</p>"));
   const QString label = messages_.empty() ? QString() : messages_.back().label;
   action_->setText(label);
   action_->setVisible(!label.isEmpty());

@@ -10,6 +10,7 @@
 namespace midscope {
 namespace {
 
+constexpr int kLabelWidth = 230;
 constexpr double kSoonest = 0.2;  // seconds; rates over a shorter time are unreliable
 
 }  // namespace
@@ -26,6 +27,17 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
   cancel_ = new QPushButton(tr("Cancel"), this);
   cancel_->setObjectName(QStringLiteral("cancel"));
   cancel_->setToolTip(tr("Cancel the running request; finished results are kept"));
+  // Every part keeps its place and size, whether something runs or not.
+  for (QLabel* label : {what_, rate_}) {
+    label->setFixedWidth(kLabelWidth);
+    label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  }
+  for (QWidget* widget : {static_cast<QWidget*>(what_), static_cast<QWidget*>(bar_),
+                          static_cast<QWidget*>(rate_), static_cast<QWidget*>(cancel_)}) {
+    QSizePolicy policy = widget->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    widget->setSizePolicy(policy);
+  }
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(what_);

@@ -31,6 +31,7 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   face_->setFocusPolicy(Qt::StrongFocus);
   // In a narrow panel the text is elided, so that it does not widen the panel.
   face_->setMinimumWidth(kNarrowestFace);
+  face_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   face_->installEventFilter(this);
   more_ = new QToolButton(this);
   more_->setObjectName(QStringLiteral("card_more_%1").arg(index));
@@ -47,7 +48,7 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   row->setContentsMargins(4, 1, 1, 1);
   row->setSpacing(1);
   row->addWidget(switch_);
-  row->addWidget(face_);
+  row->addWidget(face_, 1);
   row->addWidget(more_);
   connect(switch_, &QCheckBox::toggled, this, &TermChip::Toggled);
   connect(face_, &QToolButton::toggled, this, &TermChip::OpenChanged);
@@ -68,7 +69,7 @@ void TermChip::ShowTerm(const QString& text, const QString& full, bool on, const
             "duplicate, Del: remove");
   face_->setToolTip(QStringLiteral("<p>") + tip + QStringLiteral("</p>"));
   QFont font = face_->font();
-  font.setStrikeOut(!on);
+  font.setStrikeOut(!on && !suggested_);
   face_->setFont(font);
   RefreshFace();
 }

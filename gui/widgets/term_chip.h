@@ -22,6 +22,8 @@ class TermChip : public QFrame {
   // `text`: shown on the card; `full`: the printed term, for the tooltip; `warning`: why the term
   // does not fit the model, or "" if it does.
   void ShowTerm(const QString& text, const QString& full, bool on, const QString& warning);
+  // Whether the term is a suggestion, which is not struck out while it is off.
+  void SetSuggested(bool suggested) { suggested_ = suggested; }
   void SetOpen(bool open);
   bool open() const;
   QString text() const;  // without elision
@@ -56,6 +58,7 @@ class TermChip : public QFrame {
   QString warning_;
   QPoint pressed_;
   bool dragging_ = false;
+  bool suggested_ = false;
 };
 
 }  // namespace midscope

@@ -54,9 +54,9 @@ QStringList LayerTexts(const ModelConfig& model) {
 TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* parent,
                        const ModelConfig* model)
     : QWidget(parent), term_(term.term) {
-  auto* layout = new QFormLayout(this);
-  layout->setContentsMargins(14, 0, 0, 4);
-  layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  layout_ = new QFormLayout(this);
+  layout_->setContentsMargins(8, 2, 0, 4);
+  layout_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (size_t i = 0; i < term_->arguments.size(); ++i) {
     arguments_.push_back(model ? OfModel(term_->arguments[i], *model, term.values[i])
                                : term_->arguments[i]);
@@ -71,15 +71,32 @@ TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* 
     if (choices && argument.name == "rows") ShowRowPictures(choices);
     if (model && argument.kind == ParameterKind::kLayers) OfferTexts(field, LayerTexts(*model));
     auto* label = new QLabel(FieldLabel(argument), this);
-    if (field.slider) field.slider->setAccessibleName(field.input->accessibleName());
+    if (field.slider) {
+      field.slider->setAccessibleName(field.input->accessibleName());
+      field.slider->setObjectName(field.input->objectName() + QStringLiteral("_slider"));
+    }
     label->setBuddy(field.input);
     label->setToolTip(TermHelp(term_->name.c_str()));
-    layout->addRow(label, field.widget);
+    layout_->addRow(label, field.widget);
     fields_.push_back(std::move(field));
   }
-  if (term_->arguments.empty()) layout->addRow(new QLabel(tr("nothing to set"), this));
+  if (term_->arguments.empty()) layout_->addRow(new QLabel(tr("nothing to set"), this));
   SetOffers(offers);
   SetValue(term);
+  ShowAll(false);
+}
+
+// A term of few arguments shows them all.
+void TermFields::ShowAll(bool all) {
+  shows_all_ = all;
+  constexpr size_t kFew = 2;
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    const Parameter& argument = arguments_[i];
+    const std::string value = fields_[i].text();
+    const bool changed = !value.empty() && value != ParameterText(argument.default_value);
+    layout_->setRowVisible(static_cast<int>(i), all || changed || fields_.size() <= kFew ||
+                                                    argument.required || fields_[i].slider);
+  }
 }
 
 void TermFields::OnArgumentEdited(size_t argument) {

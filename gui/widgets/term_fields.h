@@ -33,6 +33,10 @@ class TermFields : public QWidget {
   // field; the form must then be rebuilt.
   bool SetValue(const TermText& term);
   void SetOffers(const TermOffers& offers);
+  // Whether all fields are shown, not only those of required arguments, those with a slider, and
+  // those whose value is not the default.
+  bool shows_all() const { return shows_all_; }
+  void ShowAll(bool all);
 
  Q_SIGNALS:
   // `dragging`: the change comes from a slider that is still pressed. Releasing it emits Changed
@@ -45,7 +49,9 @@ class TermFields : public QWidget {
   const TermType* term_;
   std::vector<Parameter> arguments_;  // with ranges limited by the model
   std::vector<ParameterField> fields_;
+  QFormLayout* layout_;
   bool quiet_ = false;
+  bool shows_all_ = false;
 };
 
 }  // namespace midscope

@@ -25,7 +25,7 @@ std::vector<Outcome> OutcomesIn(const Arithmetic& arithmetic, const std::string&
                                 const JobContext& context) {
   options.dtype = arithmetic.dtype;
   options.products = arithmetic.products;
-  options.fastest_dtype = false;
+  options.auto_dtype = false;
   const auto decoder = Decoder::Open(model, options, context);
   const bool has_items = FitsTokenizer(decoder->tokenizer(), kTask);
   const auto task =

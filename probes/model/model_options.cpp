@@ -14,10 +14,10 @@ namespace {
 Parameter DtypeParameter() {
   Parameter dtype = ChoiceParameter(
       "dtype",
-      "in which precision the model computes; auto: the one that is fastest here, "
-      "measured once for a machine and a model's shape; float16 with --device cuda:N or "
-      "cpu:portable",
-      {"float32", "bfloat16", "float16", "auto"});
+      "in which precision the model computes; auto: on a CPU float32 for models of up to 1.5B "
+      "parameters, beyond that bfloat16 where the CPU multiplies it; bfloat16 on a GPU; float16 "
+      "with --device cuda:N or cpu:portable",
+      {kAutoDtype, "float32", "bfloat16", "float16"});
   // Names that PyTorch users know.
   const std::vector<Parameter::OtherName> short_names = {
       {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}};
@@ -29,20 +29,13 @@ Parameter DtypeParameter() {
   return dtype;
 }
 
-std::vector<std::string> ProductsChoices() {
-  std::vector<std::string> choices = ProductsNames();
-  choices.emplace_back(kAutoProducts);
-  return choices;
-}
-
 Parameter ProductsParameter() {
   Parameter products = ChoiceParameter(
       "products",
       "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
       "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
-      "very little (core/MODELS.md); auto: with --dtype auto int16 where that is fastest, else "
-      "float",
-      ProductsChoices());
+      "very little (core/MODELS.md)",
+      ProductsNames());
   products.always_stated = false;
   return products;
 }
@@ -125,27 +118,21 @@ DecoderOptions ReadDecoderOptions(const OptionSet& options) {
 }
 
 DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
-  const bool fastest = request.dtype == kAutoDtype;
-  const bool leaves_products = request.products == kAutoProducts;
-  return {.dtype = fastest ? kernels::Dtype::kFloat32 : ParseDtype(request.dtype),
+  const bool by_rule = request.dtype == kAutoDtype;
+  return {.dtype = by_rule ? kernels::Dtype::kFloat32 : ParseDtype(request.dtype),
           .threads = request.threads,
           .sliding_window = request.sliding_window,
           .beyond_context = request.beyond_context,
           .weights = ParseWeightStorage(request.weights),
-          .products = leaves_products ? Products::kFloat : ParseProducts(request.products),
+          .products = ParseProducts(request.products),
           .placement = ParsePlacement(request.device),
-          .fastest_dtype = fastest,
-          .fastest_products = fastest && leaves_products};
-}
-
-DecoderOptions AutoOptions() {
-  return ReadDecoderOptions(OpenRequest{.dtype = kAutoDtype, .products = kAutoProducts});
+          .auto_dtype = by_rule};
 }
 
 Products ParseProducts(std::string_view name) {
   if (const auto found = FindProducts(name)) return *found;
   throw UsageError("products '" + std::string(name) + "'", "the arithmetic is unknown",
-                   KnownWordsHint(name, ProductsChoices()));
+                   KnownWordsHint(name, ProductsNames()));
 }
 
 kernels::Dtype ParseDtype(std::string_view name) {

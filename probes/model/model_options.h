@@ -13,14 +13,13 @@ namespace midscope {
 
 // A request to open a model, as plain values.
 
-// Dtype and products of a request that selects the fastest ones (core/decoder/arithmetic_choice.h).
+// The dtype of a request that leaves it to the rule in core/decoder/auto_dtype.h.
 inline constexpr const char* kAutoDtype = "auto";
-inline constexpr const char* kAutoProducts = "auto";
 
 struct OpenRequest {
   std::string model = "embedded";  // name or path, see Decoder::Open
-  std::string dtype = "float32";   // "bfloat16", "auto"
-  std::string products = "float";  // "int16", "int8", "auto"
+  std::string dtype = kAutoDtype;
+  std::string products = "float";  // "int16", "int8"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/compute/placement.h
@@ -45,9 +44,6 @@ void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 // Returns the decoder options for these options, or for a request. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
-
-// Returns the decoder options of --dtype auto --products auto.
-DecoderOptions AutoOptions();
 
 // Parses a name from ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);

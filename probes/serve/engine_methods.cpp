@@ -242,7 +242,7 @@ std::vector<Method> EngineMethods() {
        "Opens a model in place of the open one.",
        {{"model", "text", "embedded, a .gguf file, a Hugging Face folder or ORG/NAME", true},
         {"dtype", "text", "auto, float32, bfloat16 or float16; default auto"},
-        {"products", "text", "float, int16, int8 or auto; default float"},
+        {"products", "text", "float, int16 or int8; default float"},
         {"threads", "integer", "0: all; default 0"},
         {"weights", "text", "auto, stored or expanded; default auto"},
         {"device", "text", "cpu, cuda:0, ...; default cpu"},

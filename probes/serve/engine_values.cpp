@@ -306,7 +306,7 @@ Message OpenMessage(const OpenRequest& request) {
 OpenRequest ReadOpenRequest(const JsonFields& params) {
   OpenRequest request;
   request.model = params.Text("model");
-  request.dtype = TextOf(params, "dtype", kAutoDtype);
+  request.dtype = TextOf(params, "dtype", request.dtype);
   request.products = TextOf(params, "products", request.products);
   request.threads = static_cast<int>(IntegerOf(params, "threads", 0, 0));
   request.weights = TextOf(params, "weights", request.weights);

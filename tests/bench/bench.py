@@ -3,7 +3,7 @@
 """Prefill by length, with the machine's name on it, beside other programs if asked.
 
     ./midscope bench [--peers[=transformers,...]] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
-                     [--modes prefill,decode,auto,demo]
+                     [--modes prefill,decode,demo]
     ./midscope bench --cuda [--models embedded,7b,...] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
 
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
@@ -14,8 +14,7 @@ plain: the last row's logits, for which the last layer runs one row; all rows to
 Peers live in virtual environments in the cache folder, which --peers makes; one that cannot be had is named with the reason.
 llama.cpp is compiled there for the class that is measured, which takes minutes.
 
-decode: ten tokens one by one after 512. auto: what `--dtype auto --products auto` takes beside every fixed choice, median of seven
-rounds in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
+decode: ten tokens one by one after 512. demo: the sweep of a warm `./midscope demo` in bfloat16 and in float32.
 
 --cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and shapes of
 large models with random weights (large_shapes.py: 7b, 7b-64, 8b), whose files are made once (about 4 GB each in the cache folder;
@@ -67,9 +66,7 @@ CPU_PEERS = [peer for peer in PEERS if peer != "llama_cuda"]
 TOOLS = {"gguf": [["gguf", "numpy"]]}
 # What run_bench does, by the names of the table's rows.
 OWN_KINDS = {"all captures and trace": "prefill", "plain, all rows to the end": "rows", "plain": "plain"}
-MODES = ("prefill", "decode", "auto", "demo")
-# What --dtype auto --products auto chooses from: run_bench's arguments after the number of tokens.
-AUTO_CHOICES = {"float32": ["float32"], "int16": ["float32", 0, "embedded", "auto", "int16"], "bfloat16": ["bfloat16"]}
+MODES = ("prefill", "decode", "demo")
 DECODED = 10  # tokens one by one, after 512: run_bench decode
 
 
@@ -267,39 +264,12 @@ def median(values):
     return sorted(values)[len(values) // 2]
 
 
-def auto_times(build, lengths, limits, rounds=7):
-    """{tokens: {choice: seconds}}, medians of rounds in turns."""
-    bench, names = build / "bin" / "run_bench", (*AUTO_CHOICES, "auto")
-    run([bench, "plain", 64, "auto"], limits)  # measures once a machine
-    times, progress = {}, Progress(len(lengths) * rounds * len(names))
-
-    def seconds(tokens, name):
-        one = run([bench, "plain", tokens, *AUTO_CHOICES.get(name, [name])], limits)
-        progress.tell(f"{name}, {tokens}", one)
-        return one["seconds"]
-
-    for tokens in lengths:
-        all_rounds = [{name: seconds(tokens, name) for name in names} for _ in range(rounds)]
-        times[tokens] = {name: median([one[name] for one in all_rounds]) for name in names}
-    return times
-
-
-def auto_table(times):
-    names = [*AUTO_CHOICES, "auto"]
-    lines = [f"{'auto, plain, seconds':28}{''.join(f'{name:>10}' for name in names)}{'best / auto':>13}"]
-    for tokens, of in times.items():
-        lines.append(f"{tokens:28}{''.join(f'{of[name]:10.4f}' for name in names)}"
-                     f"{min(of[name] for name in AUTO_CHOICES) / of['auto']:13.2f}")
-    return lines
-
-
 def demo_seconds(build, dtype, limits):
     """What `./midscope demo` computes once everything is built: its sweep."""
     seconds = []
     for _ in range(4):
         with tempfile.TemporaryDirectory() as folder:
-            products = ["--products", "auto"] if dtype == "auto" else []
-            command = [build / "bin" / "midscope", "sweep", "embedded", "--dtype", dtype, *products, "--task", "list:lines=20", "--places", "1,5,10,15,20",
+            command = [build / "bin" / "midscope", "sweep", "embedded", "--dtype", dtype, "--task", "list:lines=20", "--places", "1,5,10,15,20",
                        "--samples", "24", "--seed", "1", "--with", "none", "--with", "channel(100, factor=-1, layers=8-25)",
                        "--out", f"{folder}/list.h5"]
             start = time.perf_counter()
@@ -375,11 +345,8 @@ def measure_class(name, modes, options, lengths, peers, about):
         rows = own_decode_rows(options.build) + (peers.llama_rows(name, "decode") if peers else [])
         report["decode"] = measure(rows, [512], options.rounds, limits)
         show(decode_table(rows, report["decode"]))
-    if "auto" in modes:
-        report["auto"] = auto_times(options.build, [n for n in lengths if n <= 2048], limits)
-        show(auto_table(report["auto"]))
     if "demo" in modes:
-        report["demo"] = {dtype: demo_seconds(options.build, dtype, limits) for dtype in ("bfloat16", "auto")}
+        report["demo"] = {dtype: demo_seconds(options.build, dtype, limits) for dtype in ("bfloat16", "float32")}
         show([f"warm demo, --dtype {dtype}: " + ("failed" if s is None else f"{s:.2f} s") for dtype, s in report["demo"].items()])
     return report
 

@@ -5,7 +5,7 @@
 //   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]
 //
-// auto: the choice of --dtype auto, including products if none are given. WEIGHTS: auto, stored or
+// auto: the rule of --dtype auto. WEIGHTS: auto, stored or
 // expanded. open: from the call until a prompt could be run. prefill: last-query attention,
 // position-awareness score, the last residual rows, 8 hidden channels over all positions, with a
 // trace. rows: one hidden channel, for which the last layer must compute all rows. plain: logits
@@ -133,8 +133,7 @@ int main(int argc, char** argv) {
   const std::string kind = argv[1];
   midscope::DecoderOptions options;
   options.dtype = midscope::DtypeOf(argv[3]);
-  options.fastest_dtype = std::string(argv[3]) == "auto";
-  options.fastest_products = options.fastest_dtype && argc <= 7;
+  options.auto_dtype = std::string(argv[3]) == "auto";
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 0;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = midscope::StorageOf(argv[6]);

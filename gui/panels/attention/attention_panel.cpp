@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -23,7 +24,6 @@
 #include "gui/plots/attention_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -48,17 +48,17 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   column_->setSpacing(0);
   plot_ = MakePlot();
   MakeControls();
+  QHBoxLayout* head = MakeControlRow();
+  head->addWidget(sums_);
+  head->addWidget(walk_places_);
+  head->addWidget(pinned_form_);
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("layer"), layer_box_);
   row->AddLabelled(tr("head"), head_box_);
   row->addWidget(row_of_);
-  row->addWidget(new CompareSwitch(selection(), this));
   row->addWidget(logarithmic_);
   row->addWidget(linked_);
-  row->addWidget(pinned_form_);
-  row->addWidget(walk_places_);
-  row->addWidget(sums_);
-  LayOutPanel(this, view, row);
+  LayOut(view, head, row);
   connect(selection(), &Selection::ShownHeadChanged, this, &AttentionPanel::ShowHead);
   connect(selection(), &Selection::PinsChanged, this, &AttentionPanel::ShowHead);
   connect(selection(), &Selection::CompareChanged, this, &AttentionPanel::Draw);
@@ -95,7 +95,8 @@ void AttentionPanel::MakeControls() {
   row_of_->setToolTip(tr("The row of one head, or the mean over heads"));
   pinned_form_ = new QComboBox(this);
   pinned_form_->setObjectName(QStringLiteral("pinned_form"));
-  pinned_form_->addItems({tr("pinned over it"), tr("pinned below it"), tr("every place below it")});
+  pinned_form_->addItems(
+      {tr("pinned heads: overlaid"), tr("pinned heads: stacked"), tr("pinned heads: by place")});
   pinned_form_->setToolTip(
       tr("Pinned heads in the same plot, or each in its own; or the chosen head at every place"));
   walk_places_ = new QPushButton(this);

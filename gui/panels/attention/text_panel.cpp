@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
@@ -24,7 +25,6 @@
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -78,15 +78,15 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
     text_b_->ScrollToLine(text_->first_line());
   });
   MakeControls();
+  QHBoxLayout* head = MakeControlRow();
+  head->addWidget(source_);
   FlowLayout* row = MakeControlFlow();
-  row->AddLabelled(tr("colour"), source_);
-  row->addWidget(new CompareSwitch(selection(), this));
   row->addWidget(sink_);
   row->addWidget(logarithmic_);
   row->addWidget(raw_);
   row->addWidget(to_gold_);
   row->addWidget(bar_);
-  LayOutPanel(this, view, row);
+  LayOut(view, head, row);
   const auto draw = [this] { Draw(); };
   connect(selection(), &Selection::ShownHeadChanged, this, draw);
   connect(selection(), &Selection::CompareChanged, this, draw);
@@ -127,7 +127,7 @@ void TextPanel::MakeControls() {
   source_->setToolTip(tr("The number that colours the tokens"));
   source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   source_->setMinimumContentsLength(16);
-  sink_ = new QCheckBox(tr("sink counts"), this);
+  sink_ = new QCheckBox(tr("scale includes first tokens"), this);
   sink_->setObjectName(QStringLiteral("text_sink"));
   sink_->setToolTip(
       tr("The first %1 tokens often take most of the attention: without this, the scale is that of "
@@ -141,7 +141,7 @@ void TextPanel::MakeControls() {
   raw_->setToolTip(
       tr("Tokens as the tokenizer has them: spaces, line ends, special tokens and "
          "where each begins"));
-  to_gold_ = new QPushButton(tr("To gold"), this);
+  to_gold_ = new QPushButton(tr("Scroll to gold"), this);
   to_gold_->setObjectName(QStringLiteral("text_to_gold"));
   to_gold_->setToolTip(tr("Scroll to the passage that holds the answer"));
   bar_ = new TokenScaleBar(this);

@@ -3,6 +3,8 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHBoxLayout>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -16,11 +18,9 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
-#include "gui/panels/settings/channel_knobs.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 #include "probes/measure/channels/channel_layers.h"
@@ -67,6 +67,9 @@ QString FactorText(const Intervention& setting, int64_t channel) {
   return scaling ? QStringLiteral(" × %1").arg(scaling->factor, 0, 'g', 3) : QString();
 }
 
+// The largest absolute factor of a line that is dragged.
+constexpr double kFactorReach = 2;
+
 }  // namespace
 
 ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
@@ -77,7 +80,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   channel_->setValue(static_cast<int>(session()->channel()));
   channel_->setKeyboardTracking(false);
   channel_->setToolTip(tr("Channel of the residual stream that is drawn; a new one needs a run"));
-  follow_ = new QCheckBox(tr("as B"), this);
+  follow_ = new QCheckBox(tr("follow B"), this);
   follow_->setObjectName(QStringLiteral("follow_knob"));
   follow_->setChecked(true);
   follow_->setToolTip(tr("Show the channel that B scales"));
@@ -99,14 +102,20 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   smoothing_->setToolTip(
       tr("<p>Positions of a moving mean, which shows the trend below the text's "
          "own variation; 1: the values without averaging</p>"));
+  auto* find = new QPushButton(tr("Find channels…"), this);
+  find->setObjectName(QStringLiteral("find_channels"));
+  find->setToolTip(tr("Search for the channels that carry position"));
+  connect(find, &QPushButton::clicked, this,
+          [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
+  QHBoxLayout* head = MakeControlRow();
+  head->addWidget(channel_);
+  head->addWidget(find);
   FlowLayout* row = MakeControlFlow();
-  row->AddLabelled(tr("channel"), channel_);
   row->addWidget(follow_);
   row->AddLabelled(tr("layers"), layer_);
-  row->addWidget(new CompareSwitch(selection(), this));
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
-  LayOutPanel(this, plot_, row);
+  LayOut(plot_, head, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     const int64_t before = session()->channel();
     RefreshLink(before);

@@ -80,7 +80,7 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   rank_prompt_->setToolTip(
       tr("<p>Ranks the channels of the shown prompt under A by the same rule, in one run; effects "
          "of the text are part of these numbers, too</p>"));
-  put_on_knob_ = new QPushButton(tr("Put on the knob"), this);
+  put_on_knob_ = new QPushButton(tr("Scale in B"), this);
   put_on_knob_->setObjectName(QStringLiteral("channels_to_knob"));
   put_on_knob_->setToolTip(tr(
       "<p>Scales the chosen channel in setting B: by the factor with the least loss where it was "

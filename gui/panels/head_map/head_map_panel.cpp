@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QSplitter>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <utility>
 
 #include "core/base/json_fields.h"
@@ -18,7 +19,6 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -71,19 +71,18 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
       "the space bar, pins it; the pointer previews a head in the other panels</p>"));
   list_shown_ = new QToolButton(this);
   list_shown_->setObjectName(QStringLiteral("map_list_shown"));
-  list_shown_->setText(tr("List"));
+  list_shown_->setText(tr("List of heads"));
   list_shown_->setToolTip(tr("The heads as a list that can be sorted"));
   list_shown_->setCheckable(true);
   connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
   connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
   MakePainter();
+  QHBoxLayout* head = MakeControlRow();
+  head->addWidget(quantity_);
   FlowLayout* row = MakeControlFlow();
-  row->addWidget(quantity_);
-  row->addWidget(new CompareSwitch(selection(), this));
   row->addWidget(list_shown_);
   row->addWidget(edits_);
   row->addWidget(grouped_);
-  row->addWidget(note_);
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);
   left->setLayout(maps_);
@@ -91,7 +90,16 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   sides->addWidget(left);
   sides->addWidget(list_);
   sides->setStretchFactor(0, 1);
-  LayOutPanel(this, sides, row);
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(sides, 1);
+  // One line that is always there, so that the maps keep their size.
+  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  note_->setFixedHeight(note_->fontMetrics().lineSpacing());
+  column->addWidget(note_);
+  LayOut(view, head, row);
   connect(quantity_, &QComboBox::currentIndexChanged, this, [this] {
     wanted_ = entry().id;
     Draw();

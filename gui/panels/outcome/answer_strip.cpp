@@ -2,7 +2,7 @@
 #include "gui/panels/outcome/answer_strip.h"
 
 #include <QEvent>
-#include <QGridLayout>
+#include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -12,10 +12,12 @@
 #include <cmath>
 
 #include "core/base/record_names.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/outcome/answer_facts.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/session.h"
+#include "gui/session/setting_marks.h"
 #include "gui/widgets/elided_label.h"
 
 namespace midscope {
@@ -108,7 +110,7 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
          "B − A below 0: B makes the answer likelier</p>"));
   warning_ = new QLabel(this);
   warning_->setObjectName(QStringLiteral("answer_warning"));
-  warning_->setWordWrap(true);
+  warning_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   tokens_ = new QSpinBox(this);
   tokens_->setObjectName(QStringLiteral("answer_tokens"));
   tokens_->setRange(1, kMostTokens);
@@ -120,36 +122,56 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
   generate_->setToolTip(
       tr("<p>The model's text after this prompt, always by the likeliest token, until it ends "
          "its text; the first token that differs between A and B is marked</p>"));
-  auto* top = new QHBoxLayout;
-  top->addWidget(question_, 1);
-  top->addWidget(expected_);
-  top->addSpacing(8);
-  top->addWidget(difference_);
-  top->addSpacing(8);
-  top->addWidget(tokens_);
-  top->addWidget(generate_);
-  auto* grid = new QGridLayout;
-  grid->setHorizontalSpacing(12);
-  grid->setVerticalSpacing(0);
+  auto* cards = new QHBoxLayout;
+  cards->setSpacing(6);
+  cards->addWidget(MakeCard({{question_}, {expected_, warning_}}), 3);
   for (const Side side : {Side::kA, Side::kB}) {
     const Row row = rows_[side] = MakeRow(side);
-    const int line = side == Side::kA ? 0 : 1;
-    int column = 0;
-    for (QWidget* cell : {row.mark, row.next, row.answer, row.nats})
-      grid->addWidget(cell, line, column++, Qt::AlignTop);
-    grid->addWidget(row.text, line, column);
-    grid->setColumnStretch(column, 1);
+    cards->addWidget(MakeCard({{row.mark, row.setting}, {row.next}, {row.nats, row.answer}}), 4);
   }
+  cards->addWidget(MakeCard({{difference_}}), 1);
+  cards->addWidget(generate_);
+  texts_ = new QWidget(this);
+  auto* texts = new QHBoxLayout(texts_);
+  texts->setContentsMargins(0, 0, 0, 0);
+  for (const Side side : {Side::kA, Side::kB}) texts->addWidget(rows_.at(side).text, 1);
+  texts->addWidget(tokens_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(4, 2, 4, 2);
   column->setSpacing(2);
-  column->addLayout(top);
-  column->addLayout(grid);
-  column->addWidget(warning_);
+  column->addLayout(cards);
+  column->addWidget(texts_);
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
   connect(generate_, &QPushButton::clicked, this, &AnswerStrip::GenerateOrStop);
   connect(session_, &Session::Changed, this, &AnswerStrip::Refresh);
   Refresh(kRecordChanges | Change::kPrompts | Change::kGeneration);
+}
+
+// The height is that of three lines, whatever is known, so that nothing below moves.
+QFrame* AnswerStrip::MakeCard(const std::vector<std::vector<QWidget*>>& lines) {
+  auto* card = new QFrame(this);
+  card->setFrameShape(QFrame::StyledPanel);
+  card->setBackgroundRole(QPalette::Base);
+  card->setAutoFillBackground(true);
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(8, 2, 8, 2);
+  column->setSpacing(0);
+  for (const std::vector<QWidget*>& line : lines) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    for (QWidget* part : line) row->addWidget(part, part == line.back() ? 1 : 0);
+    column->addLayout(row);
+  }
+  column->addStretch(1);
+  cards_.push_back(card);
+  FitCards();
+  return card;
+}
+
+void AnswerStrip::FitCards() {
+  constexpr int kLines = 3;
+  constexpr int kMargins = 8;
+  for (QFrame* card : cards_) card->setFixedHeight(kLines * fontMetrics().lineSpacing() + kMargins);
 }
 
 AnswerStrip::Row AnswerStrip::MakeRow(Side side) {
@@ -159,12 +181,18 @@ AnswerStrip::Row AnswerStrip::MakeRow(Side side) {
     auto* made = new QLabel(this);
     made->setObjectName(QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
     made->setTextFormat(Qt::RichText);
+    // A long token is cut off instead of widening the window.
+    made->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     return made;
   };
   row.mark = label("mark");
+  row.setting = new ElidedLabel(this);
+  row.setting->setObjectName(QStringLiteral("answer_setting_%1").arg(letter));
   row.next = label("next");
   row.answer = label("token");
   row.nats = label("nats");
+  for (QLabel* whole : {row.mark, row.nats})
+    whole->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
   row.text = new QTextEdit(this);
   row.text->setObjectName(QStringLiteral("answer_text_%1").arg(letter));
   row.text->setAccessibleName(tr("Text that the model generated under %1").arg(letter.toUpper()));
@@ -246,6 +274,12 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
 void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
   const Row& row = rows_.at(side);
   const bool there = side == Side::kA || session_->differs();
+  const std::string setting = PrintIntervention(session_->setting(side));
+  const QString letter = side == Side::kA ? tr("A") : tr("B");
+  row.setting->SetText(!there ? tr("B is the same as A")
+                       : setting == "none"
+                           ? tr("as trained")
+                           : session_->marks()->Shown(QString::fromStdString(setting)));
   for (QLabel* label : {row.mark, row.next, row.answer, row.nats})
     label->setVisible(there && said.known());
   if (!there || !said.known()) return;
@@ -263,8 +297,7 @@ void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
   const QString right = !said.right   ? QString()
                         : *said.right ? tr("right: the likeliest tokens are the answer")
                                       : tr("wrong: the likeliest tokens are not the answer");
-  row.mark->setAccessibleName(
-      QStringLiteral("%1 %2").arg(side == Side::kA ? tr("A") : tr("B"), right));
+  row.mark->setAccessibleName(QStringLiteral("%1 %2").arg(letter, right));
   for (QLabel* label : {row.mark, row.next, row.answer, row.nats}) {
     const QString tip = right.isEmpty() ? said.name.full : said.name.full + tr("; ") + right;
     label->setToolTip(QStringLiteral("<p>") + tip.toHtmlEscaped() + QStringLiteral("</p>"));
@@ -274,6 +307,7 @@ void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
 void AnswerStrip::ShowTexts() {
   const Record* a = session_->record(Side::kA, kGenerationRecord);
   const Record* b = session_->record(Side::kB, kGenerationRecord);
+  texts_->setVisible(a || b);
   const QStringList tokens_a = GeneratedTokens(a);
   const QStringList tokens_b = GeneratedTokens(b);
   const auto runs = [](const Record* record) {
@@ -308,18 +342,16 @@ void AnswerStrip::ShowTexts() {
 
 void AnswerStrip::ShowButton() {
   const bool runs = session_->generates();
-  generate_->setText(runs                  ? tr("Stop")
-                     : session_->differs() ? tr("Generate A | B")
-                                           : tr("Generate"));
+  generate_->setText(runs ? tr("Stop") : tr("Generate"));
   generate_->setEnabled(runs || session_->ready());
   tokens_->setEnabled(session_->ready());
   generate_->setVisible(!session_->shows_file());
-  tokens_->setVisible(!session_->shows_file());
 }
 
 void AnswerStrip::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() != QEvent::FontChange) return;
+  FitCards();
   for (const auto& [side, row] : rows_)
     row.text->setFixedHeight(kTextLines * fontMetrics().lineSpacing() + 2);
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A strip with the question, the expected answer, and the model's output under A and B: the next
-// token, the answer's first token with its probability and rank, the answer's loss in nats, whether
-// the output is right, and generated text on request.
+// A strip of cards of equal height with the question, the expected answer, and the model's output
+// under A and B: the next token, the answer's first token with its probability and rank, the
+// answer's loss in nats, whether the output is right, and generated text on request.
 #pragma once
 
 #include <QWidget>
 #include <map>
+#include <vector>
 
 #include "gui/base/view_types.h"
 #include "gui/panels/outcome/answer_facts.h"
 #include "gui/session/changes.h"
 
+class QFrame;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -39,7 +41,8 @@ class AnswerStrip : public QWidget {
 
  private:
   struct Row {
-    QLabel* mark = nullptr;    // "A ✓"
+    QLabel* mark = nullptr;  // "A ✓"
+    ElidedLabel* setting = nullptr;
     QLabel* next = nullptr;    // the next token
     QLabel* answer = nullptr;  // the answer's first token
     QLabel* nats = nullptr;
@@ -47,6 +50,8 @@ class AnswerStrip : public QWidget {
     QString shown{};  // the contents of `text`, as HTML
   };
   Row MakeRow(Side side);
+  QFrame* MakeCard(const std::vector<std::vector<QWidget*>>& lines);
+  void FitCards();
   void ShowRequested(const SaidFacts& a, const SaidFacts& b);
   void ShowSaid(Side side, const SaidFacts& said);
   void ShowTexts();
@@ -61,6 +66,8 @@ class AnswerStrip : public QWidget {
   QSpinBox* tokens_;
   QPushButton* generate_;
   std::map<Side, Row> rows_;
+  std::vector<QFrame*> cards_;
+  QWidget* texts_;  // generated texts; hidden if there are none
 };
 
 }  // namespace midscope

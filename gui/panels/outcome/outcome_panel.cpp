@@ -3,11 +3,11 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/base/json_fields.h"
@@ -58,17 +58,18 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
   chips_ = new SettingChips(session(), tried(), this);
+  reference_ = new ReferenceRow(session(), this);
+  QHBoxLayout* head = MakeControlRow();
+  head->addWidget(note_);
+  head->addWidget(start_);
+  head->addWidget(measure_);
   FlowLayout* row = MakeControlFlow();
   row->addWidget(chips_);
-  row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);
   row->addWidget(samples_);
-  row->addWidget(start_);
-  row->addWidget(note_);
-  LayOutPanel(this, plot_, row);
-  reference_ = new ReferenceRow(session(), this);
-  layout()->addWidget(reference_);
+  row->addWidget(reference_);
+  LayOut(plot_, head, row);
   // Published tables contain accuracies, so choosing one selects that measure.
   connect(reference_, &ReferenceRow::Chosen, this,
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
@@ -116,7 +117,8 @@ void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());
   if (!offer) return;
-  start_->setText(tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
+  start_->setText(
+      tr("Means over %1 samples (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
   start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
                         "this prompt took. Means that take less than %2 s start by themselves")
                          .arg(DurationText(offer->seconds))

@@ -4,7 +4,6 @@
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QFormLayout>
-#include <QGroupBox>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -46,7 +45,7 @@ QString Quoted(const QString& passage) {
 PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  auto* box = new QGroupBox(tr("Prompt"), this);
+  auto* box = new QWidget(this);
   pages_ = new QTabWidget(box);
   pages_->setObjectName(QStringLiteral("prompt_pages"));
   pages_->addTab(MakeTaskPage(), tr("Task"));
@@ -58,14 +57,10 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   run_ = new QPushButton(tr("Run"), box);
   run_->setObjectName(QStringLiteral("run"));
   run_->setToolTip(tr("Run the model on this (F5)"));
-  auto* row = new QHBoxLayout;
-  row->addWidget(new QLabel(tr("gold at place"), box));
-  row->addWidget(place_, 1);
-  row->addWidget(run_);
   auto* box_column = new QVBoxLayout(box);
+  box_column->setContentsMargins(0, 0, 0, 0);
   box_column->addWidget(pages_);
   box_column->addWidget(MakeFormatFold(box));
-  box_column->addLayout(row);
   sent_ = new QLineEdit(box);
   sent_->setObjectName(QStringLiteral("sent"));
   sent_->setReadOnly(true);
@@ -111,6 +106,11 @@ void PromptPanel::ConnectWorkbench() {
   });
 }
 
+void PromptPanel::ShowOwnText() {
+  pages_->setCurrentIndex(1);
+  editor_->setFocus();
+}
+
 void PromptPanel::OpenWorkbench() {
   pages_->setCurrentIndex(1);
   workbench_->Open();
@@ -153,7 +153,8 @@ QWidget* PromptPanel::MakeTaskPage() {
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);
   seed_->setToolTip(tr("Seed of all samples"));
-  sample_ = new QSpinBox(page);
+  sample_ = new QSpinBox(this);
+  sample_->setObjectName(QStringLiteral("sample"));
   sample_->setRange(0, kLargestSeed);
   sample_->setToolTip(tr("Which sample is on the screen"));
   places_ = new QLineEdit(page);
@@ -164,11 +165,7 @@ QWidget* PromptPanel::MakeTaskPage() {
          "0%,25%,100%</p>"));
   auto* form = new QFormLayout(page);
   form->addRow(tr("task"), task_);
-  auto* numbers = new QHBoxLayout;
-  numbers->addWidget(seed_, 1);
-  numbers->addWidget(new QLabel(tr("sample"), page));
-  numbers->addWidget(sample_, 1);
-  form->addRow(tr("seed"), numbers);
+  form->addRow(tr("seed"), seed_);
   form->addRow(tr("places"), places_);
   return page;
 }
@@ -216,7 +213,8 @@ QWidget* PromptPanel::MakeTextPage() {
 }
 
 void PromptPanel::SetWaiting(bool waiting) {
-  run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
+  run_->setToolTip(waiting ? tr("Run the model on this, which is not on the screen yet (F5)")
+                           : tr("Run the model on this (F5)"));
   MarkChanged(run_, waiting);
   workbench_->SetWaiting(waiting);
 }
@@ -231,6 +229,11 @@ void PromptPanel::keyPressEvent(QKeyEvent* event) {
 }
 
 void PromptPanel::SetTask(const QString& task) { task_->SetText(task); }
+
+void PromptPanel::ChooseTask(const QString& task) {
+  pages_->setCurrentIndex(0);
+  SetTask(task);
+}
 
 void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
   pages_->setCurrentIndex(prompt_request.task.empty() ? 1 : 0);

@@ -45,6 +45,8 @@ class PromptPanel : public QWidget {
   explicit PromptPanel(QWidget* parent = nullptr);
 
   void SetTask(const QString& task);
+  // Selects the page of tasks with this task.
+  void ChooseTask(const QString& task);
   // Throws Error (usage) if the places or the prompt format cannot be read.
   PromptRequest prompt_request() const;
   void SetPrompt(const PromptRequest& prompt_request);
@@ -56,6 +58,11 @@ class PromptPanel : public QWidget {
   void SetWaiting(bool waiting);
   PromptEditor* editor() const { return editor_; }
   PromptWorkbench* workbench() const { return workbench_; }
+  // Widgets that the window shows in its top bar.
+  QSpinBox* sample_box() const { return sample_; }
+  QComboBox* place_box() const { return place_; }
+  QPushButton* run_button() const { return run_; }
+  void ShowOwnText();
   // Opens the user's own text in a larger window.
   void OpenWorkbench();
 

@@ -6,22 +6,43 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QUndoCommand>
+#include <QVBoxLayout>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/model/model_config.h"
 #include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
 #include "gui/base/display_text.h"
-#include "gui/panels/settings/knobs_panel.h"
+#include "gui/base/model_fit.h"
 #include "gui/panels/settings/stack_editor.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/fold_box.h"
 #include "gui/widgets/text_line.h"
+#include "probes/measure/channels/channel_layers.h"
 
 namespace midscope {
 namespace {
+
+constexpr int64_t kUsualChannel = 100;  // or the last channel if the model has fewer
+
+// A channel that a search found to carry position (probes/CHANNELS.md), and a setting that flips
+// it.
+struct KnownChannel {
+  const char* model;  // ModelConfig::name
+  int64_t channel;
+  const char* setting;
+};
+
+const std::vector<KnownChannel>& KnownChannels() {
+  static const std::vector<KnownChannel> list = {
+      {"Smollm2 135M 8k Lc100K Mix1 Ep2", 100, "channel(100, factor=-1, layers=8-25)"}};
+  return list;
+}
 
 // The step of copying a card to a kept setting C to F: the kept setting before and after.
 class KeepStep : public QUndoCommand {
@@ -56,37 +77,20 @@ Intervention WithOneMore(const Intervention& setting, const std::string& term) {
 }  // namespace
 
 SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
-  // Without a frame, because the dock shows the title and the controls below need the space.
-  auto* box = new QWidget(this);
-  text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), box);
-  text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), box);
-  auto* pin = new QPushButton(tr("Pin B as A"), box);
-  pin->setObjectName(QStringLiteral("pin"));
-  pin->setToolTip(tr("Make B the reference that the next change is compared with"));
-  auto* swap = new QPushButton(tr("Swap"), box);
-  swap->setObjectName(QStringLiteral("swap"));
-  swap->setToolTip(tr("Exchange A and B"));
-  auto* clear = new QPushButton(tr("Clear"), box);
-  clear->setObjectName(QStringLiteral("clear"));
-  clear->setToolTip(tr("Set A and B to none"));
-  auto* buttons = new QHBoxLayout;
-  buttons->addWidget(pin);
-  buttons->addWidget(swap);
-  buttons->addWidget(clear);
-  stack_ = new StackEditor(box);
-  stack_->AddToRow(MakeSides());
-  auto* box_column = new QVBoxLayout(box);
-  box_column->setContentsMargins(2, 0, 2, 0);
-  box_column->setSpacing(3);
-  box_column->addWidget(text_a_);
-  box_column->addWidget(text_b_);
-  box_column->addLayout(buttons);
-  box_column->addWidget(stack_);
-  knobs_ = new KnobsPanel(this);
+  text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), this);
+  text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), this);
+  stack_ = new StackEditor(this);
+  tries_ = new QVBoxLayout;
+  tries_->setSpacing(0);
+  auto* fold = new FoldBox(tr("More options"), MakeOptions(), this);
+  fold->setObjectName(QStringLiteral("settings_options"));
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(box);
-  column->addWidget(knobs_);
+  column->setContentsMargins(4, 2, 4, 2);
+  column->setSpacing(8);
+  column->addWidget(stack_);
+  column->addLayout(tries_);
+  column->addWidget(text_b_);
+  column->addWidget(fold);
   for (const Side side : {Side::kA, Side::kB}) {
     connect(text(side == Side::kB), &TextLine::Edited, this, [this, side](const Intervention& now) {
       SettingPair next = shown_;
@@ -94,17 +98,33 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
       Q_EMIT Changed(next, false);
     });
   }
-  connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool dragging) {
-    SettingPair next = shown_;
-    next.b = b;
-    Q_EMIT Changed(next, dragging);
-  });
   connect(stack_, &StackEditor::Changed, this, &SettingsPanel::OnCards);
   connect(stack_, &StackEditor::CopyRequested, this, &SettingsPanel::CopyCard);
+  RefreshTargets();
+}
+
+QWidget* SettingsPanel::MakeOptions() {
+  auto* options = new QWidget(this);
+  auto* pin = new QPushButton(tr("Pin B as A"), options);
+  pin->setObjectName(QStringLiteral("pin"));
+  pin->setToolTip(tr("Make B the reference that the next change is compared with"));
+  auto* swap = new QPushButton(tr("Swap"), options);
+  swap->setObjectName(QStringLiteral("swap"));
+  swap->setToolTip(tr("Exchange A and B"));
+  auto* clear = new QPushButton(tr("Reset A and B"), options);
+  clear->setObjectName(QStringLiteral("clear"));
+  clear->setToolTip(tr("Set A and B to none"));
+  auto* buttons = new QHBoxLayout;
+  for (QPushButton* button : {pin, swap, clear}) buttons->addWidget(button);
+  auto* column = new QVBoxLayout(options);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(text_a_);
+  column->addLayout(buttons);
+  column->addWidget(MakeSides());
   connect(pin, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Pinned(shown_), false); });
   connect(swap, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Swapped(shown_), false); });
   connect(clear, &QPushButton::clicked, this, [this] { Q_EMIT Changed({}, false); });
-  RefreshTargets();
+  return options;
 }
 
 QWidget* SettingsPanel::MakeSides() {
@@ -132,13 +152,14 @@ QWidget* SettingsPanel::MakeSides() {
   };
   side_a_ = button(Side::kA, QStringLiteral("A"));
   side_b_ = button(Side::kB, QStringLiteral("B"));
+  row->addStretch(1);
   return sides;
 }
 
 void SettingsPanel::ShowCardsOf(Side side) {
   side_ = side;
   (side == Side::kA ? side_a_ : side_b_)->setChecked(true);
-  stack_->OpenCard(-1);
+  Suggest();
   stack_->SetSetting(shown_.setting(side), shown_.off(side));
   RefreshTargets();
 }
@@ -203,7 +224,6 @@ void SettingsPanel::Show(const SettingPair& pair) {
   shown_ = pair;
   text_a_->SetIntervention(pair.a);
   text_b_->SetIntervention(pair.b);
-  knobs_->SetIntervention(pair.b);
   stack_->SetSetting(pair.setting(side_), pair.off(side_));
 }
 
@@ -236,8 +256,60 @@ void SettingsPanel::OfferHead(HeadId head) {
 }
 
 void SettingsPanel::SetModel(const ModelConfig& config) {
-  knobs_->SetModel(config.layers, config.hidden);
+  const int64_t channel = std::min(kUsualChannel, config.hidden - 1);
+  suggestion_ = ReadTerm("channel(" + std::to_string(channel) +
+                         ", factor=1, layers=" + MiddleLayers(config.layers).Text() + ")");
   stack_->SetModel(config);
+  Suggest();
+  OfferTries(config);
+}
+
+void SettingsPanel::Suggest() { stack_->Suggest(side_ == Side::kB ? suggestion_ : std::nullopt); }
+
+// One click each: what the model's papers changed, as far as it fits this model.
+void SettingsPanel::OfferTries(const ModelConfig& config) {
+  while (QLayoutItem* item = tries_->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  const auto offer = [this](const QString& title, const QString& tip) {
+    auto* link = new QPushButton(title + QStringLiteral(" ▸"), this);
+    link->setObjectName(QStringLiteral("try_%1").arg(tries_->count()));
+    link->setFlat(true);
+    link->setStyleSheet(
+        QStringLiteral("QPushButton { text-align: left; color: palette(link); padding: 3px; }"));
+    link->setToolTip(tip);
+    tries_->addWidget(link);
+    return link;
+  };
+  const auto set = [&](const QString& title, const std::string& setting) {
+    const Intervention b = ParseIntervention(setting);
+    if (!WhyNotOn(b, config).isEmpty()) return;
+    connect(offer(tr("Try: %1").arg(title), QString::fromStdString(setting)), &QPushButton::clicked,
+            this, [this, b] {
+              SettingPair next = shown_;
+              next.b = b;
+              Q_EMIT Changed(next, false);
+            });
+  };
+  bool known = false;
+  for (const KnownChannel& each : KnownChannels()) {
+    if (config.name != each.model) continue;
+    set(tr("flip channel %1").arg(each.channel), each.setting);
+    known = true;
+  }
+  for (const Preset& preset : InterventionPresets()) {
+    if (known || !preset.name.starts_with("channel-") || !IsPublishedFor(preset, config)) continue;
+    set(tr("the published channel of this model"), preset.text);
+    known = true;
+  }
+  if (!known) {
+    connect(offer(tr("Find the channels that carry position"),
+                  tr("Opens the search for channels of this model")),
+            &QPushButton::clicked, this, &SettingsPanel::SearchRequested);
+  }
+  set(tr("Ms-PoE, ratios 1.2 to 1.8"), "ms-poe(min=1.2, max=1.8)");
+  set(tr("stretch all positions by 1.5"), "pi(1.5)");
 }
 
 }  // namespace midscope

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Both settings as text, the terms of one of them as cards, quick controls for B, and buttons that
-// copy or swap the settings.
+// What is changed: the terms of B as cards, presets, settings to try, and B as text. More options:
+// A as text, the terms of A, and buttons that copy or swap the settings.
 #pragma once
 
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 #include "gui/base/view_types.h"
@@ -11,10 +12,11 @@
 #include "gui/widgets/term_fields.h"
 
 class QToolButton;
+class QVBoxLayout;
 
 namespace midscope {
 
-class KnobsPanel;
+class FoldBox;
 class SettingMarks;
 class StackEditor;
 class TextLine;
@@ -44,28 +46,33 @@ class SettingsPanel : public QWidget {
   // Sets the selected tokens as a suggestion for terms, in the form "50:60"; an empty range: none.
   void OfferRange(qint64 begin, qint64 end);
   StackEditor* stack() const { return stack_; }
-  KnobsPanel* knobs() const { return knobs_; }
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
 
  Q_SIGNALS:
   void Changed(const midscope::SettingPair& pair, bool dragging);
+  // Emitted when the user wants to search for channels that carry position.
+  void SearchRequested();
   // Emitted when a card cannot be copied.
   void Failed(const QString& why);
 
  private:
   QWidget* MakeSides();
+  QWidget* MakeOptions();
+  void OfferTries(const ModelConfig& config);
+  void Suggest();
   void OnCards(const QString& text, const std::vector<OffTerm>& off, bool dragging);
   void CopyCard(const QString& term, const QString& target);
   void RefreshTargets();
   void OfferSpans();
 
   SettingPair shown_;
+  std::optional<TermText> suggestion_;  // for B without terms; nullopt: no model is open
   TextLine* text_a_;
   TextLine* text_b_;
-  KnobsPanel* knobs_;
   StackEditor* stack_;
   Side side_ = Side::kB;
   bool dragging_ = false;  // a slider of a card is being dragged
+  QVBoxLayout* tries_;
   QToolButton* side_a_;
   QToolButton* side_b_;
   TriedSettings* tried_ = nullptr;

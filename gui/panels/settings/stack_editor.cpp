@@ -8,17 +8,18 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/terms/terms.h"
 #include "gui/base/model_fit.h"
-#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_chip.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kFitMilliseconds = 120;
+constexpr size_t kMostOpen = 2;
 
 // If arguments exclude each other, such as layers and first_layer, keeps the one that was changed.
 // Leaves `term` unchanged if the result would still be invalid.
@@ -43,7 +44,7 @@ auto At(std::vector<TermCard>& cards, size_t place) {
 StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
   add_ = new QToolButton(this);
   add_->setObjectName(QStringLiteral("add_term"));
-  add_->setText(tr("Add a term"));
+  add_->setText(tr("+ Add a change"));
   add_->setToolTip(tr("All terms that a setting may have, with what each does"));
   presets_ = new QToolButton(this);
   presets_->setObjectName(QStringLiteral("presets"));
@@ -62,24 +63,30 @@ StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
   row_->addStretch(1);
   FillMenu(add_->menu());
   MakePresets(presets_->menu());
-  flow_ = new FlowLayout;
-  flow_->setSpacing(3);
-  forms_ = new QVBoxLayout;
-  forms_->setSpacing(1);
+  column_ = new QVBoxLayout;
+  column_->setSpacing(2);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(3);
+  column->setSpacing(6);
+  column->addLayout(column_);
   column->addLayout(row_);
-  column->addLayout(flow_);
-  column->addLayout(forms_);
   fit_timer_.setSingleShot(true);
   fit_timer_.setInterval(kFitMilliseconds);
   connect(&fit_timer_, &QTimer::timeout, this, &StackEditor::CheckFit);
 }
 
-void StackEditor::AddToRow(QWidget* widget) { row_->insertWidget(row_->count() - 3, widget); }
+void StackEditor::Suggest(std::optional<TermText> term) {
+  suggestion_ = std::move(term);
+  if (!cards().empty()) return;
+  Rebuild({});
+  RefreshChips();
+}
 
 std::vector<TermCard> StackEditor::cards() const {
+  return suggests_ ? std::vector<TermCard>() : ShownCards();
+}
+
+std::vector<TermCard> StackEditor::ShownCards() const {
   std::vector<TermCard> all;
   all.reserve(entries_.size());
   for (const Entry& entry : entries_) all.push_back({entry.form->value(), entry.on});
@@ -98,6 +105,7 @@ void StackEditor::SetSetting(const Intervention& intervention, const std::vector
 
 bool StackEditor::ShowValues(const std::vector<TermCard>& cards) {
   if (cards.size() != entries_.size()) return false;
+  suggests_ = false;
   for (size_t i = 0; i < cards.size(); ++i) {
     if (!entries_[i].form->SetValue(cards[i].term)) return false;
     entries_[i].on = cards[i].on;
@@ -105,7 +113,10 @@ bool StackEditor::ShowValues(const std::vector<TermCard>& cards) {
   return true;
 }
 
-void StackEditor::Rebuild(const std::vector<TermCard>& cards) {
+void StackEditor::Rebuild(const std::vector<TermCard>& in_setting) {
+  std::vector<TermCard> cards = in_setting;
+  suggests_ = cards.empty() && suggestion_;
+  if (suggests_) cards.push_back({*suggestion_, false});
   // Index of the card that had the focus, so that it keeps the keyboard focus.
   const int focused =
       CardAt(QApplication::focusWidget() ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
@@ -119,9 +130,10 @@ void StackEditor::Rebuild(const std::vector<TermCard>& cards) {
     }
   }
   entries_.clear();
-  for (size_t i = 0; i < cards.size(); ++i) entries_.push_back(MakeEntry(i, cards[i]));
-  if (open_ >= static_cast<int>(entries_.size())) open_ = -1;
-  OpenCard(open_);
+  for (size_t i = 0; i < cards.size(); ++i) {
+    entries_.push_back(MakeEntry(i, cards[i]));
+    OpenCard(i, cards.size() <= kMostOpen);
+  }
   if (focused >= 0 && !entries_.empty()) {
     const auto last = static_cast<int>(entries_.size()) - 1;
     entries_[static_cast<size_t>(std::min(focused, last))].chip->face()->setFocus();
@@ -139,16 +151,15 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermCard& card) {
   connect(entry.form, &TermFields::Changed, this, [this, index](int argument, bool dragging) {
     OnArgumentEdited(index, static_cast<size_t>(argument), dragging);
   });
-  flow_->addWidget(entry.chip);
-  forms_->addWidget(entry.form);
+  column_->addWidget(entry.chip);
+  column_->addWidget(entry.form);
   entry.chip->show();
   return entry;
 }
 
 void StackEditor::WireChip(size_t index, TermChip* chip) {
   connect(chip, &TermChip::Toggled, this, [this, index](bool on) { SwitchCard(index, on); });
-  connect(chip, &TermChip::OpenChanged, this,
-          [this, index](bool open) { OpenCard(open ? static_cast<int>(index) : -1); });
+  connect(chip, &TermChip::OpenChanged, this, [this, index](bool open) { OpenCard(index, open); });
   connect(chip, &TermChip::RemoveRequested, this, [this, index] { Remove(index); });
   connect(chip, &TermChip::DuplicateRequested, this, [this, index] { Duplicate(index); });
   connect(chip, &TermChip::MoveRequested, this, [this, index](int by) { Move(index, by); });
@@ -159,13 +170,9 @@ void StackEditor::WireChip(size_t index, TermChip* chip) {
   connect(chip->menu(), &QMenu::aboutToShow, this, [this, index] { FillCardMenu(index); });
 }
 
-void StackEditor::OpenCard(int card) {
-  open_ = card;
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const bool open = static_cast<int>(i) == card;
-    entries_[i].chip->SetOpen(open);
-    entries_[i].form->setVisible(open);
-  }
+void StackEditor::OpenCard(size_t card, bool open) {
+  entries_.at(card).chip->SetOpen(open);
+  entries_.at(card).form->setVisible(open);
 }
 
 void StackEditor::RefreshChips() {
@@ -173,6 +180,7 @@ void StackEditor::RefreshChips() {
     const Entry& entry = entries_[i];
     const TermText term = entry.form->value();
     const QString full = QString::fromStdString(TermLine(term));
+    entry.chip->SetSuggested(suggests_);
     entry.chip->ShowTerm(CardText(term), full, entry.on, entry.chip->warning());
   }
   fit_timer_.start();
@@ -207,8 +215,10 @@ void StackEditor::SetOffers(const TermOffers& offers) {
   for (const Entry& entry : entries_) entry.form->SetOffers(offers);
 }
 
+// A suggestion that is edited becomes a term of the setting.
 void StackEditor::OnArgumentEdited(size_t index, size_t argument, bool dragging) {
-  std::vector<TermCard> next = cards();
+  std::vector<TermCard> next = ShownCards();
+  if (suggests_) next[index].on = true;
   std::vector<TermText> checked =
       next[index].on ? TermsInForce(next) : std::vector<TermText>{next[index].term};
   if (!Reads(checked)) LeaveOutOther(next[index].term, argument);
@@ -243,29 +253,27 @@ void StackEditor::Add(const std::string& name) {
   }
   const size_t place = PlaceFor(made, next);
   next.insert(At(next, place), {made, true});
-  open_ = static_cast<int>(place);
   EmitChanged(next);
-  OpenCard(static_cast<int>(place));
+  OpenCard(place, true);
 }
 
 void StackEditor::Remove(size_t card) {
+  if (suggests_) return;
   std::vector<TermCard> next = cards();
   next.erase(At(next, card));
-  if (open_ == static_cast<int>(card)) open_ = -1;
-  if (open_ > static_cast<int>(card)) --open_;
   EmitChanged(next);
 }
 
 void StackEditor::Duplicate(size_t card) {
+  if (suggests_) return;
   std::vector<TermCard> next = cards();
   next.insert(At(next, card + 1), next[card]);
   if (next[card].on && !Reads(TermsInForce(next))) next[card + 1].on = false;
-  if (open_ > static_cast<int>(card)) ++open_;
   EmitChanged(next);
 }
 
 void StackEditor::SwitchCard(size_t card, bool on) {
-  std::vector<TermCard> next = cards();
+  std::vector<TermCard> next = ShownCards();
   next[card].on = on;
   for (size_t i = 0; on && i < next.size(); ++i) {
     const bool scheme = GroupOf(*next[card].term.term) == TermGroup::kPositions;
@@ -276,7 +284,8 @@ void StackEditor::SwitchCard(size_t card, bool on) {
 
 bool StackEditor::CanMove(size_t card, int by) const {
   const auto other = static_cast<std::ptrdiff_t>(card) + by;
-  if (card >= entries_.size() || other < 0 || other >= static_cast<std::ptrdiff_t>(entries_.size()))
+  if (suggests_ || card >= entries_.size() || other < 0 ||
+      other >= static_cast<std::ptrdiff_t>(entries_.size()))
     return false;
   return by != 0 &&
          SameKind(entries_[card].form->value(), entries_[static_cast<size_t>(other)].form->value());
@@ -290,9 +299,7 @@ void StackEditor::Move(size_t card, int by) {
   next.erase(At(next, card));
   next.insert(At(next, place), moved);
   const bool focused = entries_[card].chip->face()->hasFocus();
-  if (open_ == static_cast<int>(card)) open_ = static_cast<int>(place);
   EmitChanged(next);
-  OpenCard(open_);
   if (focused && place < entries_.size()) entries_[place].chip->face()->setFocus();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits all terms of a setting as cards that wrap into rows; the form of a term is below its card.
-// Menus add terms and presets. Edits are emitted as the setting's text, which the receiver checks,
+// Edits all terms of a setting as cards below each other, each with the form of its term. A setting
+// without terms shows a suggested term, which takes effect when it is edited or switched on. Menus
+// add terms and presets. Edits are emitted as the setting's text, which the receiver checks,
 // with the terms that are switched off.
 #pragma once
 
@@ -22,7 +23,6 @@ class QVBoxLayout;
 
 namespace midscope {
 
-class FlowLayout;
 class TermChip;
 
 class StackEditor : public QWidget {
@@ -34,10 +34,13 @@ class StackEditor : public QWidget {
   // Sets the cards without emitting Changed. Cards that do not form a valid setting yet are kept if
   // the setting in force has not changed.
   void SetSetting(const Intervention& intervention, const std::vector<OffTerm>& off);
-  // cards() returns all cards, terms() those in force.
+  // cards() returns all cards except a suggestion, terms() those in force.
   std::vector<TermCard> cards() const;
   std::vector<TermText> terms() const { return TermsInForce(cards()); }
   void SetOffers(const TermOffers& offers);
+  // Sets the term that a setting without terms shows; nullopt: none.
+  void Suggest(std::optional<TermText> term);
+  bool suggests() const { return suggests_; }
   // Sets the ranges of fields, marks cards that do not fit the model, and selects the presets that
   // do.
   void SetModel(const ModelConfig& config);
@@ -49,9 +52,6 @@ class StackEditor : public QWidget {
     QString tip;
   };
   void SetCopyTargets(std::vector<CopyTarget> targets) { targets_ = std::move(targets); }
-  // Adds a widget at the left of the row of menus.
-  void AddToRow(QWidget* widget);
-
   // `name`: of a term in TermTypes(). A position scheme replaces the present one.
   void Add(const std::string& name);
   void Remove(size_t card);
@@ -64,8 +64,8 @@ class StackEditor : public QWidget {
   // setting has a fixed order.
   bool CanMove(size_t card, int by) const;
   void Move(size_t card, int by);
-  // Shows the form of this card and closes others; -1: none.
-  void OpenCard(int card);
+  // Shows or hides the form of a card. Up to kMostOpen cards are open at first.
+  void OpenCard(size_t card, bool open);
   TermChip* chip(size_t card) const { return entries_.at(card).chip; }
 
  Q_SIGNALS:
@@ -91,6 +91,8 @@ class StackEditor : public QWidget {
   bool ShowValues(const std::vector<TermCard>& cards);
   void RefreshChips();
   void CheckFit();
+  // All cards, including a suggestion.
+  std::vector<TermCard> ShownCards() const;
   void OnArgumentEdited(size_t index, size_t argument, bool dragging);
   void OnDragged(size_t index, const QPoint& position);
   void OnDropped(size_t index, const QPoint& position);
@@ -105,12 +107,12 @@ class StackEditor : public QWidget {
   Intervention shown_;
   std::vector<OffTerm> shown_off_;
   bool draft_ = false;  // the cards differ from the setting in force
-  int open_ = -1;       // the card whose form is shown; -1: none
+  std::optional<TermText> suggestion_;
+  bool suggests_ = false;  // the only card is the suggestion
   // Delays the check of cards against the model until they have been unchanged for a moment, so
   // that it does not run at each step of a drag.
   QTimer fit_timer_;
-  FlowLayout* flow_;
-  QVBoxLayout* forms_;
+  QVBoxLayout* column_;  // the cards, each above its form
   QHBoxLayout* row_;
   QToolButton* add_;
   QToolButton* presets_;

@@ -86,12 +86,18 @@ void StackEditor::FillMenu(QMenu* menu) {
 void StackEditor::FillCardMenu(size_t card) {
   QMenu* menu = entries_.at(card).chip->menu();
   menu->clear();
+  TermFields* form = entries_[card].form;
   const auto add = [menu](const QString& id, const QString& title, const QString& tip) {
     QAction* action = menu->addAction(title);
     action->setObjectName(id);
     action->setToolTip(tip);
     return action;
   };
+  QAction* all = add(QStringLiteral("card_all"), tr("&All arguments"),
+                     tr("Also shows the arguments that have their defaults"));
+  all->setCheckable(true);
+  all->setChecked(form->shows_all());
+  connect(all, &QAction::toggled, form, &TermFields::ShowAll);
   QAction* duplicate =
       add(QStringLiteral("card_duplicate"), tr("&Duplicate"),
           tr("Duplicates the term; the copy is off where the term may occur only once"));
@@ -107,8 +113,7 @@ void StackEditor::FillCardMenu(size_t card) {
   for (const int by : {-1, 1}) {
     QAction* move =
         add(by < 0 ? QStringLiteral("card_before") : QStringLiteral("card_after"),
-            by < 0 ? tr("Before the one on its left") : tr("After the one on its right"),
-            tr("Only terms of one kind have an order"));
+            by < 0 ? tr("Move up") : tr("Move down"), tr("Only terms of one kind have an order"));
     move->setEnabled(CanMove(card, by));
     connect(move, &QAction::triggered, this, [this, card, by] { Move(card, by); });
   }

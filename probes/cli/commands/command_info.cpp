@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
-#include "core/decoder/arithmetic_choice.h"
+#include "core/compute/arithmetic.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/commands/model_facts.h"
 #include "probes/cli/console/text_table.h"
@@ -24,7 +24,6 @@ void RunInfo(const CommandInput& input) {
   const std::string model = input.options.Text("model");
   ModelFacts facts = ReadModelFacts(model);
   if (input.options.Flag("dtypes") && facts.supported) {
-    facts.dtypes.times = FindArithmeticTimes(model, AutoOptions(), input.job);
     std::vector<Arithmetic> others = {{kernels::Dtype::kBFloat16, Products::kFloat}};
     if (facts.config.quantised_bytes > 0) {
       others.push_back({kernels::Dtype::kFloat32, Products::kInt16});
@@ -34,7 +33,7 @@ void RunInfo(const CommandInput& input) {
     try {
       const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
       for (size_t i = 0; i < others.size(); ++i)
-        facts.dtypes.distances.emplace_back(others[i], distances[i]);
+        facts.distances.emplace_back(others[i], distances[i]);
     } catch (const Error& error) {  // show the other facts
       input.job.Warn(std::string("dtypes: their differences cannot be measured: ") + error.what());
     }
@@ -72,9 +71,8 @@ Command InfoCommand() {
       ModelOptions().front(), tokens,
       FlagParameter(
           "dtypes",
-          "also runs the model: how fast float32, bfloat16 and --products int16 are here (what "
-          "--dtype auto goes by), and how far the logits and answers of bfloat16 and of --products "
-          "int16 and int8 are from float32's"),
+          "also runs the model: how far the logits and answers of bfloat16 and of --products int16 "
+          "and int8 are from float32's"),
       JsonOption()};
   command.options = WithBrief(std::move(command.options), {"model", "tokens", "dtypes", "json"});
   command.examples =

@@ -214,7 +214,6 @@ ModelFacts ReadModelFacts(const std::string& model) {
   facts.tokenizer.add_bos = tokenizer.add_bos();
   facts.tokenizer.chat_template = !tokenizer.chat_template().empty();
   facts.interventions = CheckInterventions(facts.config);
-  facts.dtypes.times = KnownArithmeticTimes(*opened.source, AutoOptions());
   facts.devices = ListDeviceFacts();
   facts.supported = true;
   return facts;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/compute/arithmetic.h"
 #include "core/compute/device_facts.h"
-#include "core/decoder/arithmetic_choice.h"
 #include "core/model/model_config.h"
 #include "probes/model/arithmetic_distance.h"
 #include "probes/model/intervention_support.h"
@@ -26,13 +26,6 @@ struct TokenizerFacts {
   bool chat_template = false;
 };
 
-// Measured speed and accuracy of the model in each dtype on this machine.
-struct DtypeFacts {
-  std::optional<ArithmeticTimes> times;
-  // Deviation of other arithmetics from float32 with products in float; empty if not measured.
-  std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
-};
-
 struct ModelFacts {
   std::string file;
   std::string format;  // "GGUF", "Hugging Face folder"
@@ -43,11 +36,12 @@ struct ModelFacts {
   int64_t file_bytes = 0;
   bool supported = false;
   std::string why_not;
-  DtypeFacts dtypes;
+  // Deviation of other arithmetics from float32 with products in float; empty if not measured.
+  std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
   std::vector<DeviceFacts> devices;  // devices of this machine
 };
 
-// Reads the facts; times per dtype come from the cache of earlier runs. Throws Error only if
+// Reads the facts. Throws Error only if
 // `model` is neither a complete GGUF file nor a folder with a config.json.
 ModelFacts ReadModelFacts(const std::string& model);
 

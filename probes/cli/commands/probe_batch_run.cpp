@@ -71,8 +71,7 @@ ProbeBatchRun::Prepared ProbeBatchRun::Prepare(const ProbeCell& cell) {
   Prepared prepared{
       cell, ParseIntervention(OneSetting(options, "probe")), ReadPromptFormat(options), {}};
   const std::string continued = options.Flag("resume") ? ContinuedPlan(prepared.file()) : "";
-  const DecoderOptions opened =
-      SweepDecoderOptions(cell.cell.model, options, continued, ranks_, job_);
+  const DecoderOptions opened = SweepDecoderOptions(cell.cell.model, options, continued, ranks_);
   ranks_.Agree([&] {
     if (!decoder_ || cell.cell.model != model_ ||
         opened.arithmetic() != decoder_->options().arithmetic()) {

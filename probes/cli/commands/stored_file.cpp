@@ -13,7 +13,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/decoder/arithmetic_choice.h"
+#include "core/decoder/auto_dtype.h"
+#include "core/model/model_source.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "data/store/unfinished_files.h"
@@ -276,30 +277,24 @@ std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
 }
 
 DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
-                                   const std::string& continued_plan, RankGroup& ranks,
-                                   const JobContext& job) {
+                                   const std::string& continued_plan, RankGroup& ranks) {
   DecoderOptions resolved = ReadDecoderOptions(options);
-  const bool leaves_products =
-      !options.IsSet("products") || options.Text("products") == kAutoProducts;
   ranks.Agree([&] {
     if (ranks.rank() != 0) return;
     const std::string stored = PlanDtype(continued_plan);
     if (!stored.empty()) {
-      if (resolved.fastest_dtype) resolved.dtype = ParseDtype(stored);
-      if (leaves_products) resolved.products = ParseProducts(PlanProducts(continued_plan));
-    } else if (resolved.fastest_dtype) {
-      const Arithmetic fastest =
-          FindArithmeticTimes(model, resolved, job).Fastest(resolved.fastest_products);
-      resolved.dtype = fastest.dtype;
-      resolved.products = fastest.products;
+      if (resolved.auto_dtype) resolved.dtype = ParseDtype(stored);
+      if (!options.IsSet("products"))
+        resolved.products = ParseProducts(PlanProducts(continued_plan));
+    } else if (resolved.auto_dtype) {
+      resolved.dtype = AutoDtype(OpenModel(model)->config(), resolved.placement);
     }
   });
   resolved.dtype =
       static_cast<kernels::Dtype>(ranks.FromRankZero(static_cast<int64_t>(resolved.dtype)));
   resolved.products =
       static_cast<Products>(ranks.FromRankZero(static_cast<int64_t>(resolved.products)));
-  resolved.fastest_dtype = false;
-  resolved.fastest_products = false;
+  resolved.auto_dtype = false;
   return resolved;
 }
 

@@ -119,7 +119,7 @@ std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
 FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& file,
                                    const PrintPart& print_part) {
   const std::string continued = GoesOn() ? ContinuedPlanJson(file, ranks_) : "";
-  const DecoderOptions opened = SweepDecoderOptions(cell.model, options_, continued, ranks_, job_);
+  const DecoderOptions opened = SweepDecoderOptions(cell.model, options_, continued, ranks_);
   std::unique_ptr<Task> task;
   SweepRun run;
   bool run_again = false;

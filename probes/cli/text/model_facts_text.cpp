@@ -330,7 +330,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
     json["chat_template"] = tokenizer.chat_template;
     json["notes"] = config.notes;
     json["interventions"] = InterventionsJson(facts.interventions);
-    json["dtype_auto"] = DtypesJson(facts.dtypes);
+    json["dtype_auto"] = DtypesJson(facts);
     json["memory"] = MemoryJson(config, lengths);
     json["devices"] = DevicesJson(facts.devices, config, lengths);
   } else {
@@ -384,7 +384,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   add("supported", "yes");
   for (const std::string& note : config.notes) add("note", note);
   add("interventions", InterventionsText(facts.interventions));
-  add("dtype auto", DtypesText(facts.dtypes));
+  add("dtype auto", DtypesText(facts));
   return text + MemoryText(config, lengths) + DevicesText(facts.devices, config, lengths);
 }
 

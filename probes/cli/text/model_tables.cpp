@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/decoder/arithmetic_choice.h"
+#include "core/decoder/auto_dtype.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"
@@ -115,31 +115,15 @@ std::string DistanceText(std::string_view name, const ArithmeticDistance& distan
 
 }  // namespace
 
-nlohmann::ordered_json DtypesJson(const DtypeFacts& facts) {
-  if (!facts.times) return nullptr;
-  const Arithmetic fastest = facts.times->Fastest(/*choose_products=*/true);
-  Json json = {
-      {"auto", DtypeName(facts.times->Fastest(/*choose_products=*/false).dtype)},
-      {"auto_with_products_auto",
-       {{"dtype", DtypeName(fastest.dtype)}, {"products", ProductsName(fastest.products)}}},
-      {"timed_rows", kTimedRows}};
-  for (const ArithmeticTimes::Timed& timed : facts.times->timed) {
-    const std::string name = ArithmeticName(timed.arithmetic);
-    json[name + "_seconds"] = timed.seconds;
-    if (timed.arithmetic != Arithmetic()) json["speedup_of_" + name] = facts.times->Speedup(timed);
-  }
+nlohmann::ordered_json DtypesJson(const ModelFacts& facts) {
+  Json json = {{"auto", DtypeName(AutoDtype(facts.config, Placement{}))}};
   for (const auto& [arithmetic, distance] : facts.distances)
     json[ArithmeticName(arithmetic) + "_to_float32"] = DistanceJson(distance);
   return json;
 }
 
-std::string DtypesText(const DtypeFacts& facts) {
-  if (!facts.times) return "not measured yet (info --dtypes)";
-  const Arithmetic plain = facts.times->Fastest(/*choose_products=*/false);
-  const Arithmetic fastest = facts.times->Fastest(/*choose_products=*/true);
-  std::string text = AutoDtypeText(plain);
-  if (fastest != plain) text += " (with --products auto: " + AutoDtypeText(fastest) + ")";
-  text += ": " + ArithmeticTimesText(*facts.times);
+std::string DtypesText(const ModelFacts& facts) {
+  std::string text = DtypeName(AutoDtype(facts.config, Placement{})) + " on this CPU";
   for (const auto& [arithmetic, distance] : facts.distances) {
     const bool products = arithmetic.products != Products::kFloat;
     text += DistanceText((products ? "--products " : "") + ArithmeticName(arithmetic), distance);

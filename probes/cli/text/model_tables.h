@@ -23,12 +23,9 @@ nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
 std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
                         const std::vector<int64_t>& lengths);
 
-// Formats the measured speed and accuracy of a model in each dtype, for `info`.
-
-// Null if nothing has been measured.
-nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);
-
-// Returns "bfloat16: a layer takes ..."; deviations from float32 are on separate lines.
-std::string DtypesText(const DtypeFacts& facts);
+// The dtype of --dtype auto on this machine's CPU and the measured deviations of other arithmetics
+// from float32, for `info`. In the text, each deviation is on its own line.
+nlohmann::ordered_json DtypesJson(const ModelFacts& facts);
+std::string DtypesText(const ModelFacts& facts);
 
 }  // namespace midscope::cli

@@ -482,7 +482,7 @@ def load(model: str = "embedded", remote: str | None = None, *, dtype: str = "au
         remote: None for this machine; ``"user@host"`` or ``"user@host:PROGRAM"`` for an engine over ssh; or a command of several
             words that passes standard input and output on, such as ``"srun -p gpu midscope"``.
         dtype: auto, float32, bfloat16 or float16.
-        products: float, int16, int8 or auto.
+        products: float, int16 or int8.
         threads: 0: all.
         weights: auto, stored or expanded.
         device: cpu, cuda:0, ...

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Layouts name only panels that exist; docks are placed as the layout states, and restored to their
+// Modes name only panels that exist; docks are placed as the mode states, and restored to their
 // previous arrangement.
+#include <QAction>
 #include <QDockWidget>
-#include <QLabel>
 #include <QSet>
+#include <QTabBar>
 #include <QTest>
-#include <QToolButton>
 
+#include "gui/actions/action_registry.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/panel_list.h"
 #include "tests/gui/support/run_tests.h"
@@ -41,7 +42,7 @@ class LayoutsTest : public QObject {
           QVERIFY2(rig.window.docks()->Find(id) != nullptr, qPrintable(layout.id + ": " + id));
         }
         QCOMPARE(named.removeDuplicates(), 0);
-        QVERIFY(named.contains("settings") && named.contains("prompt") && named.contains("model"));
+        QVERIFY(named.contains("settings"));
       }
     }
   }
@@ -61,32 +62,51 @@ class LayoutsTest : public QObject {
     }
   }
 
-  void ExploreHasControlsBesidePlots() {
+  void ExploreHasTheChangeBesideItsOutcome() {
     WindowRig<> rig;
     rig.Show();
     DockArea* area = rig.window.docks();
-    area->Arrange(*FindLayout("explore"));
     QTRY_VERIFY(IsSeen(*area, "outcome"));
-    QVERIFY(PlaceOf(*area, "settings").right() < PlaceOf(*area, "head-map").left());
-    QVERIFY(PlaceOf(*area, "head-map").bottom() < PlaceOf(*area, "attention").top());
-    QVERIFY(PlaceOf(*area, "attention").right() < PlaceOf(*area, "outcome").left());
-    QVERIFY(PlaceOf(*area, "channel").bottom() < PlaceOf(*area, "outcome").top());
-    for (const char* seen : {"settings", "prompt", "head-map", "attention", "channel", "outcome"})
+    QVERIFY(PlaceOf(*area, "settings").right() < PlaceOf(*area, "outcome").left());
+    QVERIFY(PlaceOf(*area, "outcome").bottom() < PlaceOf(*area, "head-map").top());
+    QVERIFY(PlaceOf(*area, "head-map").right() < PlaceOf(*area, "channel").left());
+    QVERIFY(PlaceOf(*area, "channel").right() < PlaceOf(*area, "text").left());
+    for (const char* seen : {"settings", "outcome", "head-map", "channel", "text"})
       QVERIFY2(IsSeen(*area, seen), seen);
+    for (const char* hidden : {"prompt", "model", "scan", "sweep", "notes", "positions"})
+      QVERIFY2(area->Find(QString::fromLatin1(hidden))->isHidden(), hidden);
   }
 
-  // The factor control is visible beside the plots that it changes.
-  void ASmallWindowShowsTheKnobBesideThePlots() {
+  void ASmallWindowShowsTheSliderBesideThePlots() {
     WindowRig<> rig;
     rig.window.resize(1024, 700);
     rig.window.show();
+    QVERIFY(rig.OpenModel());
     rig.window.docks()->Arrange(*FindLayout("explore"));
     QTRY_VERIFY(IsSeen(*rig.window.docks(), "outcome"));
     QCOMPARE(rig.window.size(), QSize(1024, 700));
-    const auto* slider = rig.Find<QWidget>("factor_slider");
+    const auto* slider = rig.Find<QWidget>("term_channel_factor_slider");
     QVERIFY(!slider->visibleRegion().isEmpty());
-    for (const char* seen : {"settings", "head-map", "attention", "outcome"})
+    for (const char* seen : {"settings", "outcome", "head-map", "channel"})
       QVERIFY2(IsSeen(*rig.window.docks(), seen), seen);
+  }
+
+  void AModeIsFoundAsItWasLeft() {
+    WindowRig<> rig;
+    rig.Show();
+    DockArea* area = rig.window.docks();
+    QTRY_VERIFY(IsSeen(*area, "outcome"));
+    area->Show("notes");
+    QTRY_VERIFY(IsSeen(*area, "notes"));
+    rig.window.modes()->setCurrentIndex(1);
+    QCOMPARE(area->layout_id(), QString("parts"));
+    QTRY_VERIFY(IsSeen(*area, "scan"));
+    QVERIFY(area->Find("notes")->isHidden());
+    rig.window.modes()->setCurrentIndex(0);
+    QTRY_VERIFY(IsSeen(*area, "notes"));
+    // Chosen again, its panels are where they were at first.
+    rig.window.actions_list()->Do("layout-explore");
+    QTRY_VERIFY(area->Find("notes")->isHidden());
   }
 
   void OnePanelFillsTheAreaAndGoesBack() {
@@ -94,12 +114,12 @@ class LayoutsTest : public QObject {
     rig.Show();
     DockArea* area = rig.window.docks();
     QTRY_VERIFY(IsSeen(*area, "outcome"));
-    const QRect before = PlaceOf(*area, "attention");
-    area->ToggleWhole(area->Find("attention"));
+    const QRect before = PlaceOf(*area, "text");
+    area->ToggleWhole(area->Find("text"));
     QTRY_VERIFY(!area->Find("outcome")->isVisible());
-    QTRY_VERIFY(PlaceOf(*area, "attention").width() > 1300);
+    QTRY_VERIFY(PlaceOf(*area, "text").width() > 1300);
     area->ToggleWhole(nullptr);
-    QTRY_COMPARE(PlaceOf(*area, "attention"), before);
+    QTRY_COMPARE(PlaceOf(*area, "text"), before);
     QVERIFY(IsSeen(*area, "outcome"));
   }
 
@@ -108,28 +128,33 @@ class LayoutsTest : public QObject {
     rig.Show();
     DockArea* area = rig.window.docks();
     QTRY_VERIFY(IsSeen(*area, "outcome"));
-    area->Arrange(*FindLayout("channels"));
-    QTRY_VERIFY(!IsSeen(*area, "head-map"));
+    area->Arrange(*FindLayout("parts"));
+    QTRY_VERIFY(!IsSeen(*area, "channel"));
     const QByteArray state = area->State();
     area->Arrange(*FindLayout("explore"));
-    QTRY_VERIFY(IsSeen(*area, "head-map"));
+    QTRY_VERIFY(IsSeen(*area, "channel"));
     QVERIFY(!area->Restore("not a state"));
-    QVERIFY(IsSeen(*area, "head-map"));
+    QVERIFY(IsSeen(*area, "channel"));
     QVERIFY(area->Restore(state));
-    QTRY_VERIFY(!IsSeen(*area, "head-map"));
-    QVERIFY(IsSeen(*area, "channels"));
+    QTRY_VERIFY(!IsSeen(*area, "channel"));
+    QVERIFY(IsSeen(*area, "scan"));
   }
 
-  void ADockTearsOffAndHasHelp() {
+  void ADockTearsOffAndHasHelpAndOptions() {
     WindowRig<> rig;
     rig.Show();
-    QDockWidget* dock = rig.window.docks()->Find("attention");
-    QTest::mouseClick(dock->titleBarWidget()->findChild<QToolButton*>("dock_float"),
-                      Qt::LeftButton);
+    QDockWidget* dock = rig.window.docks()->Find("channel");
+    const auto entry = [dock](const char* name) {
+      return dock->titleBarWidget()->findChild<QAction*>(QString::fromLatin1(name));
+    };
+    entry("dock_float")->trigger();
     QVERIFY(dock->isFloating());
-    QTest::mouseClick(dock->titleBarWidget()->findChild<QToolButton*>("dock_float"),
-                      Qt::LeftButton);
+    entry("dock_float")->trigger();
     QVERIFY(!dock->isFloating());
+    const auto* smoothing = rig.Find<QWidget>("smoothing");
+    QVERIFY(!smoothing->isVisible());
+    entry("dock_options")->trigger();
+    QVERIFY(smoothing->isVisible());
     for (const QDockWidget* each : rig.window.docks()->docks())
       QVERIFY2(!each->titleBarWidget()->toolTip().isEmpty(), qPrintable(each->objectName()));
   }

@@ -74,7 +74,11 @@ class CardsTest : public QObject {
     QVERIFY(rig.panel.findChild<QWidget*>("card_form_1")->isVisible());
     QTest::keyClick(rig.stack()->chip(0)->face(), Qt::Key_Space);
     QVERIFY(rig.panel.findChild<QWidget*>("card_form_0")->isVisible());
+    QTest::mouseClick(rig.stack()->chip(1)->face(), Qt::LeftButton);
     QVERIFY(!rig.panel.findChild<QWidget*>("card_form_1")->isVisible());
+    // A setting of few terms shows all of their forms.
+    rig.panel.text(true)->Enter("pi(1.5)");
+    QVERIFY(rig.panel.findChild<QWidget*>("card_form_0")->isVisible());
   }
 
   void ATermThatIsOffIsKeptAndNotRun() {

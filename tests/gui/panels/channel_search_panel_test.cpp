@@ -148,9 +148,8 @@ class ChannelSearchPanelTest : public QObject {
     rig.table->selectRow(1);
     rig.to_knob->click();
     QCOMPARE(rig.SettingB(), QString("channel(8, factor=-0.5, layers=1-4, rows=answer)"));
-    QVERIFY(rig.Find<QGroupBox>("channel_on")->isChecked());
-    QCOMPARE(rig.Find<QSpinBox>("channel")->value(), 8);
-    QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), -0.5);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_channel")->value(), 8.0);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_factor")->value(), -0.5);
     // A channel that was not tried takes the factor and layers of the control, replacing the other
     // channel.
     rig.table->selectRow(2);

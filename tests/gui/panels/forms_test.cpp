@@ -225,16 +225,6 @@ class FormsTest : public QObject {
     QCOMPARE(rig.history.current().b.Find<MsPoe>()->layers.Text(), std::string("3-5"));
   }
 
-  void QuickKnobsAndTermsAreOneValue() {
-    Rig rig;
-    rig.Set("pi(1.5) + channel(100, factor=-1, layers=8-25) + temperature(L1H2, 1.5)");
-    rig.Field<QDoubleSpinBox>("pi_ratio")->setValue(1.75);
-    QCOMPARE(rig.Field<NumberBox>("term_pi_ratio")->Text(), std::string("1.75"));
-    rig.Field<NumberBox>("term_channel_factor")->setValue(0.5);
-    QCOMPARE(rig.Field<QDoubleSpinBox>("factor")->value(), 0.5);
-    QCOMPARE(rig.history.current().b.All<Temperature>().size(), size_t{1});
-  }
-
   void PresetsAreSettings() {
     Rig rig;
     rig.Set("temperature(L1H2, 1.5)");

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Quick controls, text lines and undo: every way to enter a setting gives the same setting.
-#include <QApplication>
+// Cards, settings to try, text lines and undo: every way to enter a setting gives the same setting.
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QGroupBox>
 #include <QLineEdit>
-#include <QMouseEvent>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
-#include <QSpinBox>
 #include <QTest>
 
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
-#include "gui/panels/settings/knobs_panel.h"
+#include "gui/panels/settings/stack_editor.h"
 #include "gui/session/setting_history.h"
-#include "gui/widgets/sliders.h"
+#include "gui/widgets/term_fields.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"
@@ -40,114 +37,87 @@ class SettingsTest : public QObject {
   };
 
  private Q_SLOTS:
-  void KnobsWriteTheText() {
+  void ASettingWithoutTermsSuggestsAChannel() {
     Rig rig;
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    rig.Find<QSpinBox>("channel")->setValue(215);
-    rig.Find<QDoubleSpinBox>("factor")->setValue(-0.5);
-    rig.Find<QSpinBox>("channel_first_layer")->setValue(3);
-    rig.Find<QSpinBox>("channel_last_layer")->setValue(12);
-    rig.Find<QComboBox>("rows")->setCurrentIndex(1);
-    rig.Find<QComboBox>("scheme")->setCurrentIndex(2);
-    rig.Find<QDoubleSpinBox>("ms_poe_max")->setValue(2.5);
-    rig.Find<QComboBox>("ms_poe_mode")->setCurrentText("group");
-    rig.Find<QComboBox>("ms_poe_order")->setCurrentText("sequential");
-    rig.Find<QSpinBox>("ms_poe_first_layer")->setValue(0);
+    StackEditor* stack = rig.panel.stack();
+    QVERIFY(stack->suggests() && stack->cards().empty());
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_channel")->value(), 100.0);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_factor")->value(), 1.0);
+    QCOMPARE(rig.Find<QComboBox>("term_channel_layers")->currentText(), QString("8-25"));
+    QVERIFY(rig.history.current() == SettingPair());
+    // An edit puts it into the setting; undo takes it back.
+    rig.Find<QDoubleSpinBox>("term_channel_factor")->setValue(-0.5);
+    QCOMPARE(rig.history.current().b, ParseIntervention("channel(100, factor=-0.5, layers=8-25)"));
+    QVERIFY(!stack->suggests());
+    rig.history.stack()->undo();
+    QVERIFY(stack->suggests());
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_factor")->value(), 1.0);
+    // It is no term of a setting that has others, and A has none.
+    stack->Add("pi");
+    QCOMPARE(rig.history.current().b.terms.size(), size_t{1});
+    QVERIFY(rig.history.current().off_b.empty());
+    rig.panel.ShowCardsOf(Side::kA);
+    QVERIFY(!stack->suggests() && stack->cards().empty());
+  }
+
+  void CardsWriteTheText() {
+    Rig rig;
+    rig.Find<QDoubleSpinBox>("term_channel_channel")->setValue(215);
+    rig.Find<QDoubleSpinBox>("term_channel_factor")->setValue(-0.5);
+    rig.Find<QComboBox>("term_channel_layers")->setEditText("3-12");
+    rig.Find<QComboBox>("term_channel_rows")->setCurrentText("last");
+    rig.panel.stack()->Add("ms-poe");
+    rig.Find<QDoubleSpinBox>("term_ms-poe_max")->setValue(2.5);
+    rig.Find<QComboBox>("term_ms-poe_mode")->setCurrentText("group");
+    rig.Find<QComboBox>("term_ms-poe_order")->setCurrentText("sequential");
     Intervention expected;
     MsPoe ms_poe;
     ms_poe.max = 2.5;
     ms_poe.mode = MsPoeMode::kGroup;
     ms_poe.order = MsPoeOrder::kSequential;
-    ms_poe.layers = {false, {{0, kEveryLayerAfter}}};
     expected.Add(TermOf(ms_poe));
     expected.Add(TermOf(ChannelScaling{215, -0.5, {false, {{3, 12}}}, {ChannelRows::kLast, 1}}));
-    QCOMPARE(rig.history.current().b, expected);
+    QCOMPARE(rig.TextB(), PrintIntervention(expected));
     QCOMPARE(rig.panel.text(true)->edit()->text().toStdString(), PrintIntervention(expected));
     QVERIFY(rig.history.current().a.empty());
   }
 
-  void TextTurnsTheKnobs() {
+  void TextTurnsTheFields() {
     Rig rig;
     rig.Type(true, "channel(7, factor=0.25, layers=1-4, rows=last:16) + pi(0.8)");
-    QVERIFY(rig.Find<QGroupBox>("channel_on")->isChecked());
-    QCOMPARE(rig.Find<QSpinBox>("channel")->value(), 7);
-    QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), 0.25);
-    QCOMPARE(rig.Find<QSlider>("factor_slider")->value(), 25);
-    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 4);
-    QCOMPARE(rig.Find<QSpinBox>("last_rows")->value(), 16);
-    QCOMPARE(rig.Find<QComboBox>("scheme")->currentIndex(), 1);
-    QCOMPARE(rig.Find<QDoubleSpinBox>("pi_ratio")->value(), 0.8);
-    QCOMPARE(rig.Find<KnobsPanel>("")->intervention(), rig.history.current().b);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_channel")->value(), 7.0);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_factor")->value(), 0.25);
+    QCOMPARE(rig.Find<QSlider>("term_channel_factor_slider")->value(), 25);
+    QCOMPARE(rig.Find<QComboBox>("term_channel_layers")->currentText(), QString("1-4"));
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_pi_ratio")->value(), 0.8);
   }
 
-  // A drag is one undo step; a value outside the slider's range is kept until its handle is moved.
-  void RatiosAreARangeWithTwoHandles() {
+  // Fields that have their defaults are shown on request.
+  void ACardShowsTheArgumentsThatMatter() {
     Rig rig;
-    rig.Type(true, "ms-poe(min=1.2, max=1.8)");
-    auto* range = rig.Find<RangeSlider>("ms_poe_range");
-    range->resize(264, 16);  // 250 steps of 0.01, one per pixel
-    QCOMPARE(range->first(), 1.2);
-    QCOMPARE(range->last(), 1.8);
-    const int steps = rig.history.stack()->count();
-    const QPoint last = range->HandleAt(1);
-    QTest::mousePress(range, Qt::LeftButton, {}, last);
-    for (int moved = 10; moved <= 40; moved += 10) {
-      QMouseEvent move(QEvent::MouseMove, last + QPoint(moved, 0), last + QPoint(moved, 0),
-                       Qt::NoButton, Qt::LeftButton, {});
-      QApplication::sendEvent(range, &move);
-    }
-    QTest::mouseRelease(range, Qt::LeftButton, {}, last + QPoint(40, 0));
-    const auto ratios = [&] {
-      const auto ms_poe = *rig.history.current().b.Find<MsPoe>();
-      return std::pair(ms_poe.min, ms_poe.max);
-    };
-    QVERIFY(ratios().first == 1.2 && std::abs(ratios().second - 2.2) < 0.015);
-    QCOMPARE(rig.Find<QDoubleSpinBox>("ms_poe_max")->value(), ratios().second);
-    QCOMPARE(rig.history.stack()->count(), steps + 1);
-    // The nearest handle moves, and may pass the other one.
-    QTest::mousePress(range, Qt::LeftButton, {}, range->HandleAt(0) + QPoint(2, 0));
-    QMouseEvent move(QEvent::MouseMove, QPointF(250, 8), QPointF(250, 8), Qt::NoButton,
-                     Qt::LeftButton, {});
-    QApplication::sendEvent(range, &move);
-    QTest::mouseRelease(range, Qt::LeftButton, {}, QPoint(250, 8));
-    QVERIFY(ratios().first > ratios().second);
-    rig.Type(true, "ms-poe(min=0.1, max=7)");
-    QCOMPARE(range->first(), 0.5);
-    QCOMPARE(range->last(), 3.0);
-    QTest::keyClick(range, Qt::Key_Up);  // selects the other handle
-    QTest::keyClick(range, Qt::Key_Left);
-    QCOMPARE(ratios(), std::pair(0.1, 2.99));
+    rig.panel.show();
+    auto* rows = rig.Find<QWidget>("term_channel_rows");
+    QVERIFY(!rows->isVisible());
+    QVERIFY(rig.Find<QWidget>("term_channel_factor")->isVisible());
+    rig.Find<TermFields>("card_form_0")->ShowAll(true);
+    QVERIFY(rows->isVisible());
   }
 
-  void RowsThatSeeTheSchemeAreBesideIt() {
+  void OneClickTriesASetting() {
     Rig rig;
-    auto* rows = rig.Find<QComboBox>("position_rows");
-    rig.Type(true, "ms-poe(rows=last)");
-    QCOMPARE(rows->currentText(), QString("last"));
-    rows->setCurrentText("answer");
-    QVERIFY(PositionSchemeRows(rig.history.current().b).rows == ChannelRows::kAnswer);
-    rows->setCurrentText("all");
-    QCOMPARE(rig.history.current().b, ParseIntervention("ms-poe"));
-    // The N of last:N is kept while other controls change.
-    rig.Type(true, "pi(1.5, rows=last:7)");
-    rig.Find<QDoubleSpinBox>("pi_ratio")->setValue(1.7);
-    QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.7, rows=last:7)"));
-    rows->setCurrentText("last");
-    QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.7, rows=last)"));
-    rig.Find<QComboBox>("scheme")->setCurrentIndex(0);
-    QVERIFY(rig.history.current().b.empty());
-  }
-
-  void WhatKnobsCannotSayStays() {
-    Rig rig;
-    rig.Type(true, "channel([100,215], factor=[-1,0.5], layers=[2-8,12])");
-    rig.Find<QDoubleSpinBox>("factor")->setValue(0.75);
-    const auto channels = rig.history.current().b.All<ChannelScaling>();
-    QCOMPARE(channels.size(), size_t{2});
-    QCOMPARE(channels[0].factor, 0.75);
-    QCOMPARE(channels[0].layers.Text(), std::string("[2-8,12]"));
-    QCOMPARE(channels[1].channel, int64_t{215});
-    QCOMPARE(channels[1].factor, 0.5);
+    rig.Find<QPushButton>("try_0")->click();
+    QCOMPARE(rig.history.current().b, ParseIntervention("channel(100, factor=-1, layers=8-25)"));
+    rig.Find<QPushButton>("try_1")->click();
+    QCOMPARE(rig.history.current().b, ParseIntervention("ms-poe(min=1.2, max=1.8)"));
+    rig.Find<QPushButton>("try_2")->click();
+    QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.5)"));
+    // A model whose channel is not known offers the search.
+    ModelConfig other = SettingsRig::Model();
+    other.name = "another";
+    rig.panel.SetModel(other);
+    QSignalSpy searched(&rig.panel, &SettingsPanel::SearchRequested);
+    rig.Find<QPushButton>("try_0")->click();
+    QCOMPARE(searched.size(), 1);
   }
 
   void BadTextKeepsTheTextAndNamesTheColumn() {
@@ -186,9 +156,9 @@ class SettingsTest : public QObject {
 
   void OneDragIsOneStepBack() {
     Rig rig;
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.panel.stack()->SwitchCard(0, true);
     const SettingPair before = rig.history.current();
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     QSignalSpy applied(&rig.history, &SettingHistory::Applied);
     slider->setSliderDown(true);
     for (const int position : {50, 0, -60, -100}) slider->setSliderPosition(position);
@@ -199,15 +169,15 @@ class SettingsTest : public QObject {
     QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, -1.0);
     rig.history.stack()->undo();
     QCOMPARE(rig.history.current(), before);
-    QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), 1.0);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("term_channel_factor")->value(), 1.0);
     rig.history.stack()->redo();
     QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, -1.0);
   }
 
   void TwoDragsAreTwoSteps() {
     Rig rig;
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    rig.panel.stack()->SwitchCard(0, true);
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     for (const int end : {0, -100}) {
       slider->setSliderDown(true);
       slider->setSliderPosition(end / 2 + 10);
@@ -218,7 +188,7 @@ class SettingsTest : public QObject {
     QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, 0.0);
   }
 
-  void EveryKnobHasATooltip() {
+  void EveryControlHasATooltip() {
     Rig rig;
     for (const QWidget* widget : rig.panel.findChildren<QWidget*>()) {
       const bool knob = widget->objectName().size() > 0 && !widget->objectName().startsWith("qt_");

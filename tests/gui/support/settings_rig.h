@@ -25,7 +25,7 @@ struct SettingsRig {
     config.rope_dimensions = 64;
     config.hidden = 576;
     config.trained_context = 8192;
-    config.name = "SmolLM2 135M Instruct";
+    config.name = "Smollm2 135M 8k Lc100K Mix1 Ep2";
     return config;
   }
 

@@ -146,7 +146,7 @@ class FirstDayTest : public QObject {
   void TheFactorIsDraggedAndTakenBack() {
     const double before = B().Find<ChannelScaling>()->factor;
     const double nll = NllOf(Side::kB);
-    auto* slider = Find<QSlider>("factor_slider");
+    auto* slider = Find<QSlider>("term_channel_factor_slider");
     const int steps = window_->history()->stack()->count();
     slider->setSliderDown(true);
     for (int position = 0; position >= -150; position -= 30) {

@@ -138,7 +138,7 @@ class PaintingTest : public QObject {
   void LinesAreFastWhileDraggingAndSmoothAfterIt() {
     Rig rig;
     QVERIFY(rig.OpenModel());
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     rig.window.history()->Change({{}, Factor(1)}, false);
     QVERIFY(rig.Settle());
     const QPen pen = rig.attention->graph_of(Side::kB)->pen();

@@ -219,7 +219,7 @@ class PlotsByHandTest : public QObject {
     QVERIFY(rig.Settle());
     rig.selection->SetCompare(Compare::kSplit);
     QSignalSpy turns(rig.selection, &Selection::CompareChanged);
-    auto* button = rig.map_panel->findChild<QToolButton*>("compare_flicker");
+    auto* button = rig.window.findChild<QToolButton*>("compare_flicker");
     QTest::mouseClick(button, Qt::LeftButton);
     QVERIFY(button->isChecked());
     QTRY_VERIFY_WITH_TIMEOUT(turns.size() >= 3, 5000);

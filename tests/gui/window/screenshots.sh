@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pictures of the window to look at: every layout in light and dark at 1024x700, 1600x1000 and with two pixels a point, and every
+# Pictures of the window to look at: every mode in light and dark at 1024x700, 1600x1000 and with two pixels a point, and every
 # panel alone. Nothing is compared.
 #
 #   tests/gui/window/screenshots.sh build/release/bin/midscope-gui FOLDER
@@ -14,7 +14,7 @@ XDG_CONFIG_HOME=$(mktemp -d)
 export XDG_CONFIG_HOME
 trap 'rm -rf "$XDG_CONFIG_HOME"' EXIT
 
-layouts=(explore channels causal sweep)
+layouts=(explore parts samples text)
 # It names the panels and fails.
 panels=$({ "$program" --do 'panel none; quit' 2>&1 || true; } | sed -n "s/.*'none'.*(allowed: \(.*\)).*/\1/p; s/.*Known: //p" | tr -d ' ' | tr ',|' '  ')
 begin='setting-b channel(100, factor=-1, layers=8-25)'

@@ -69,7 +69,7 @@ class WindowActionsTest : public QObject {
 
   void MenusHaveTheirActions() {
     WindowRig<> rig;
-    for (const char* name : {"file", "edit", "run", "view", "settings", "layout", "help"}) {
+    for (const char* name : {"file", "edit", "run", "view", "settings", "help"}) {
       auto* menu = rig.Find<QMenu>(qPrintable(QStringLiteral("menu_") + name));
       QVERIFY2(menu && !menu->actions().isEmpty(), name);
     }
@@ -102,8 +102,8 @@ class WindowActionsTest : public QObject {
     actions->Do("place 9");
     QCOMPARE(rig.session->place(), size_t{3});
     QVERIFY_EXCEPTION_THROWN(actions->Do("place 2"), Error);
-    actions->Do("layout-channels");
-    QCOMPARE(rig.window.docks()->layout_id(), QString("channels"));
+    actions->Do("layout-parts");
+    QCOMPARE(rig.window.docks()->layout_id(), QString("parts"));
   }
 
   void TheAppearanceSetsThePalette() {
@@ -141,8 +141,8 @@ class WindowActionsTest : public QObject {
     const QString picture = folder.filePath("out.svg");
     int status = 0;
     const QString why =
-        Status(rig.window, {"setting-b pi(1.5)", "head L3H2", "export " + picture, "layout-causal"},
-               &status);
+        Status(rig.window,
+               {"setting-b pi(1.5)", "head L3H2", "export " + picture, "layout-samples"}, &status);
     QVERIFY2(why.isEmpty(), qPrintable(why));
     QFile file(picture);
     QVERIFY(file.open(QIODevice::ReadOnly));
@@ -219,7 +219,7 @@ class WindowActionsTest : public QObject {
       rig.window.Remember(file);
       rig.window.show();
       rig.window.resize(796, 700);  // it fits this platform's screen
-      rig.window.actions_list()->Do("layout-channels");
+      rig.window.actions_list()->Do("layout-parts");
       rig.window.actions_list()->Do("appearance dark");
       QTest::qWait(50);
       layout = rig.window.docks()->State();
@@ -229,9 +229,9 @@ class WindowActionsTest : public QObject {
     rig.window.Remember(file);
     rig.window.show();
     QCOMPARE(rig.window.size(), QSize(796, 700));
-    QVERIFY(rig.window.palette_of_actions()->recent().contains("layout-channels"));
+    QVERIFY(rig.window.palette_of_actions()->recent().contains("layout-parts"));
     QCOMPARE(CurrentAppearance(), Appearance::kDark);
-    QTRY_VERIFY(!rig.window.docks()->Find("channels")->visibleRegion().isEmpty());
+    QTRY_VERIFY(!rig.window.docks()->Find("scan")->visibleRegion().isEmpty());
     SetAppearance(Appearance::kDesktop);
   }
 };

@@ -23,6 +23,8 @@
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/record_panel.h"
+#include "gui/panels/settings/settings_panel.h"
+#include "gui/panels/settings/stack_editor.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/session.h"
@@ -139,15 +141,14 @@ class WindowFaultsTest : public QObject {
     WindowRig<SmallModelEngine> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.window.settings()->stack()->SwitchCard(0, true);
     QVERIFY(rig.Settle());
     QVERIFY2(rig.window.errors()->messages().isEmpty(),
              qPrintable(rig.window.errors()->messages().join('\n')));
     const ChannelScaling& scaling = *rig.session->setting(Side::kB).Find<ChannelScaling>();
     QCOMPARE(scaling.layers.Text(), std::string("5-16"));  // a quarter to five sixths of 20 layers
     QCOMPARE(scaling.channel, int64_t{SmallModelEngine::kFewChannels - 1});
-    QCOMPARE(rig.Find<QSpinBox>("channel_first_layer")->value(), 5);
-    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 16);
+    QCOMPARE(rig.Find<QComboBox>("term_channel_layers")->currentText(), QString("5-16"));
     QCOMPARE(rig.session->channel(), int64_t{SmallModelEngine::kFewChannels - 1});
   }
 
@@ -159,7 +160,7 @@ class WindowFaultsTest : public QObject {
     rig.window.OpenModel(QStringLiteral("embedded"));
     QSignalSpy failed(rig.session, &Session::Failed);
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
-    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 25);
+    QCOMPARE(rig.Find<QComboBox>("term_channel_layers")->currentText(), QString("8-25"));
     QCOMPARE(rig.session->setting(Side::kB).Find<ChannelScaling>()->layers.Text(),
              std::string("8-25"));
   }
@@ -168,8 +169,8 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    rig.Find<QDoubleSpinBox>("factor")->setValue(-1);
+    rig.window.settings()->stack()->SwitchCard(0, true);
+    rig.Find<QDoubleSpinBox>("term_channel_factor")->setValue(-1);
     QVERIFY(rig.Settle());
     ChannelPlot* plot = rig.window.panel<ChannelPanel>()->plot();
     rig.Find<QSpinBox>("smoothing")->setValue(1);
@@ -254,19 +255,19 @@ class WindowFaultsTest : public QObject {
     rig.Show();
     auto* run = rig.Find<QPushButton>("run");
     QVERIFY(rig.OpenModel());
-    QCOMPARE(run->text(), QString("Run"));
+    QVERIFY(!run->toolTip().contains("not on the screen yet"));
     auto* places = rig.Find<QLineEdit>("places");
     places->setText(QStringLiteral("1,4"));
-    QVERIFY2(run->text().contains("not run yet"), qPrintable(run->text()));
+    QVERIFY2(run->toolTip().contains("not on the screen yet"), qPrintable(run->toolTip()));
     places->setText(QString());
-    QCOMPARE(run->text(), QString("Run"));
+    QVERIFY(!run->toolTip().contains("not on the screen yet"));
     places->setText(QStringLiteral("1,4"));
     QTest::mouseClick(run, Qt::LeftButton);
-    QVERIFY2(run->text().contains("not run yet"), "until its prompts are there");
+    QVERIFY2(run->toolTip().contains("not on the screen yet"), "until its prompts are there");
     QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->prompts().size() == 2; }));
-    QCOMPARE(run->text(), QString("Run"));
+    QVERIFY(!run->toolTip().contains("not on the screen yet"));
     rig.Find<QTabWidget>("prompt_pages")->setCurrentIndex(1);
-    QVERIFY(run->text().contains("not run yet"));
+    QVERIFY(run->toolTip().contains("not on the screen yet"));
   }
 
   void ThePromptFormatIsPartOfWhatIsAsked() {
@@ -287,7 +288,7 @@ class WindowFaultsTest : public QObject {
     QCOMPARE(format.system, std::string("Be brief."));
     QCOMPARE(format.bos, BosRule::kOff);
     QCOMPARE(format.chat_options.variables_json, std::string(R"({"enable_thinking":false})"));
-    QVERIFY(rig.Find<QPushButton>("run")->text().contains("not run yet"));
+    QVERIFY(rig.Find<QPushButton>("run")->toolTip().contains("not on the screen yet"));
     PromptRequest prompt_request = panel->prompt_request();
     prompt_request.format = PromptFormat();
     panel->SetPrompt(prompt_request);

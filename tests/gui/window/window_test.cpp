@@ -26,6 +26,7 @@
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/settings/settings_panel.h"
+#include "gui/panels/settings/stack_editor.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/maps/head_map_plot.h"
@@ -220,8 +221,8 @@ class WindowTest : public QObject {
   void DraggingMovesAttentionAndOutcome() {
     Rig rig;
     QVERIFY(rig.Open());
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    rig.window.settings()->stack()->SwitchCard(0, true);
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
@@ -236,7 +237,7 @@ class WindowTest : public QObject {
     CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kA,
                  rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 0);
     QVERIFY(!rig.session->settled(Side::kB));
-    QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
+    QCOMPARE(rig.window.what_if_text()->text(), QString("last change: 12.5 ms, last rows only"));
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);
@@ -248,10 +249,10 @@ class WindowTest : public QObject {
   void MapAndChannelsFollowWhenTheHandPauses() {
     Rig rig;
     QVERIFY(rig.Open());
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.window.settings()->stack()->SwitchCard(0, true);
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.session->SetPauseDelay(0);
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
     QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->settled(Side::kB); }));
@@ -267,12 +268,12 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.control->LetWhatIfsFollow(true);
-    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.window.settings()->stack()->SwitchCard(0, true);
     QVERIFY(rig.Settle());
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2
     rig.Find<QSpinBox>("smoothing")->setValue(1);
-    auto* slider = rig.Find<QSlider>("factor_slider");
+    auto* slider = rig.Find<QSlider>("term_channel_factor_slider");
     ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);

@@ -67,10 +67,10 @@ TEST(GpuProgram, ADtypeIsChosenThere) {
   const std::string models = ModelFolder().string();
   setenv("MIDSCOPE_MODELS", models.c_str(), 1);
   setenv("XDG_CACHE_HOME", folder.File("cache").c_str(), 1);
-  const auto run = RunWell({"sweep", "embedded", "--task", "list:lines=4", "--places", "1",
-                            "--samples", "1", "--dtype", "auto", "--products", "auto", "--device",
-                            "cuda:0", "--out", folder.File("run.h5")});
-  EXPECT_THAT(run.err, ::testing::HasSubstr("dtype: auto is"));
+  const auto run =
+      RunWell({"sweep", "embedded", "--task", "list:lines=4", "--places", "1", "--samples", "1",
+               "--device", "cuda:0", "--out", folder.File("run.h5")});
+  EXPECT_THAT(run.err, ::testing::HasSubstr("dtype: auto is bfloat16"));
 }
 
 TEST(GpuProgram, InfoNamesTheGpu) {

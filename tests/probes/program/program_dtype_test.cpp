@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// `--dtype auto` as a user encounters it: it is resolved once and stored as the resolved dtype, and
-// a resumed sweep keeps the dtype of its file.
+// `--dtype auto`, the default, as a user encounters it: files have the resolved dtype, and a
+// resumed sweep keeps the dtype of its file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/model/model_source.h"
 #include "data/store/record_reader.h"
@@ -16,14 +19,12 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using ::testing::AnyOf;
 using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunWell;
-using ::testing::SizeIs;
 using testing::TemporaryFolder;
 
 class ProgramDtype : public ::testing::Test {
@@ -55,47 +56,24 @@ class ProgramDtype : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ProgramDtype, AutoIsMeasuredOnceAndStoredResolved) {
-  const ProgramRun first = RunWell(Sweep("a.h5", "1", "auto"));
-  EXPECT_THAT(first.err, HasSubstr("dtype: measuring"));
-  EXPECT_THAT(first.err, HasSubstr("dtype: auto is " + StoredDtype("a.h5")));
-  const ProgramRun second = RunWell(Sweep("b.h5", "1", "auto"));
-  EXPECT_THAT(second.err, Not(HasSubstr("dtype: measuring")));
-  EXPECT_EQ(StoredDtype("b.h5"), StoredDtype("a.h5"));
+TEST_F(ProgramDtype, AutoIsTheDefaultAndStoredResolved) {
+  Arguments by_default = Sweep("a.h5", "1", "auto");
+  std::erase(by_default, "--dtype");
+  std::erase(by_default, "auto");
+  RunWell(by_default);
+  RunWell(Sweep("b.h5", "1", "float32"));
+  RunWell(Sweep("c.h5", "1", "auto", {"--device", "cpu:portable"}));
+  for (const char* file : {"a.h5", "b.h5", "c.h5"}) EXPECT_EQ(StoredDtype(file), "float32");
   const json facts = json::parse(RunWell({"info", "embedded", "--json"}).out);
-  EXPECT_EQ(facts["dtype_auto"]["auto"], StoredDtype("a.h5"));
-  EXPECT_EQ(StoredProducts("a.h5"), "float");
-}
-
-// Without bfloat16 instructions, int16 is often the fastest.
-TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsThatAutoTook) {
-  setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
-  RunWell(Sweep("a.h5", "1", "auto", {"--products", "auto"}));
-  const json facts = json::parse(RunWell({"info", "embedded", "--json"}).out)["dtype_auto"];
-  EXPECT_THAT(facts["int16_seconds"], SizeIs(2));
-  const json taken = {{"dtype", StoredDtype("a.h5")}, {"products", StoredProducts("a.h5")}};
-  EXPECT_EQ(facts["auto_with_products_auto"], taken);
-  for (const Arguments& again : {Arguments{"--resume"}, {"--resume", "--products", "auto"}}) {
-    const ProgramRun more = RunWell(Sweep("a.h5", "2", "auto", again));
-    EXPECT_THAT(more.err, Not(HasSubstr("dtype: auto is")));
-  }
-  // If the dtype is given, auto does not choose products.
-  RunWell(Sweep("b.h5", "1", "float32", {"--products", "auto"}));
-  EXPECT_EQ(StoredProducts("b.h5"), "float");
-  unsetenv("ATEN_CPU_CAPABILITY");
-}
-
-// Uses LibTorch's operations, as a GPU does.
-TEST_F(ProgramDtype, AutoIsMeasuredOnTheDeviceThatRuns) {
-  const ProgramRun run = RunWell(Sweep("a.h5", "1", "auto", {"--device", "cpu:portable"}));
-  EXPECT_THAT(run.err, HasSubstr("dtype: auto is " + StoredDtype("a.h5")));
+  EXPECT_EQ(facts["dtype_auto"], json({{"auto", "float32"}}));
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("cache/midscope/dtype_times.json")));
 }
 
 TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
   for (const std::string dtype : {"float32", "bfloat16"}) {
     RunWell(Sweep(dtype, "1", dtype));
     const ProgramRun more = RunWell(Sweep(dtype, "2", "auto", {"--resume"}));
-    EXPECT_THAT(more.err, Not(HasSubstr("dtype: auto is")));
+    EXPECT_THAT(more.err, Not(HasSubstr("dtype:")));
     EXPECT_EQ(StoredDtype(dtype), dtype);
   }
   const ProgramRun merged = RunMidscope(
@@ -127,8 +105,6 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
 }
 
 TEST_F(ProgramDtype, InfoSaysHowFarOthersAreFromFloat32) {
-  const json before = json::parse(RunWell({"info", "embedded", "--json"}).out);
-  EXPECT_TRUE(before["dtype_auto"].is_null());
   const json facts = json::parse(RunWell({"info", "embedded", "--dtypes", "--json"}).out);
   for (const char* other : {"bfloat16_to_float32", "int16_to_float32", "int8_to_float32"}) {
     const json& distance = facts["dtype_auto"][other];
@@ -140,18 +116,17 @@ TEST_F(ProgramDtype, InfoSaysHowFarOthersAreFromFloat32) {
   const json& auto_facts = facts["dtype_auto"];
   EXPECT_LT(auto_facts["int16_to_float32"]["largest_logit_difference"].get<double>(),
             auto_facts["bfloat16_to_float32"]["largest_logit_difference"].get<double>() / 20);
-  EXPECT_THAT(facts["dtype_auto"]["auto"].get<std::string>(), AnyOf("float32", "bfloat16"));
 }
 
 // LibTorch's environment variable also limits Midscope's own kernels.
 TEST_F(ProgramDtype, TheEnvironmentCanAskForFewerInstructions) {
 #if defined(__x86_64__)
   setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
-  const std::string text = RunWell({"info", "embedded", "--dtypes"}).out;
+  const std::string text = RunWell({"info", "embedded"}).out;
+  const ProgramRun run = RunWell(Sweep("a.h5", "1", "bfloat16"));
   unsetenv("ATEN_CPU_CAPABILITY");
   EXPECT_THAT(text, HasSubstr("(AVX2)"));
-  EXPECT_THAT(RunWell({"info", "embedded"}).out, HasSubstr("not measured yet"))
-      << "what is kept for fewer instructions is not this machine's";
+  EXPECT_THAT(run.err, HasSubstr("dtype: this CPU has no products in bfloat16"));
 #else
   GTEST_SKIP() << "not a CPU of x86-64";
 #endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/top_bar.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QToolButton>
+#include <algorithm>
+#include <iterator>
+
+#include "gui/panels/prompt/prompt_panel.h"
+#include "gui/widgets/compare_switch.h"
+#include "gui/widgets/place_buttons.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kNarrowestButton = 120;
+constexpr int kWidestText = 220;
+constexpr int kSampleWidth = 70;
+constexpr int kGap = 10;
+
+struct UsualPrompt {
+  const char* task;
+  QString title;
+};
+
+const std::vector<UsualPrompt>& UsualPrompts() {
+  static const std::vector<UsualPrompt> list = {
+      {"list:lines=20", QObject::tr("List of 20 lines")},
+      {"lines:lines=20", QObject::tr("20 numbered lines")},
+      {"kv:pairs=10", QObject::tr("10 keys and values")},
+      {"mdqa:documents=10", QObject::tr("Question over 10 documents")},
+      {"passkey:tokens=500", QObject::tr("Pass key in 500 tokens")},
+      {"needle:tokens=500", QObject::tr("Needle in 500 tokens")},
+  };
+  return list;
+}
+
+QString TitleOf(const QString& task) {
+  for (const UsualPrompt& usual : UsualPrompts()) {
+    if (task == QLatin1String(usual.task)) return usual.title;
+  }
+  return task;
+}
+
+}  // namespace
+
+TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
+    : QWidget(parent), prompt_panel_(prompt) {
+  setObjectName(QStringLiteral("top_bar"));
+  model_ = MakeButton("top_model", tr("The model: choose another, its dtype and device"));
+  connect(model_, &QToolButton::clicked, this, [this] {
+    Q_EMIT FormRequested(QStringLiteral("model"), model_->mapToGlobal(QPoint(0, height())));
+  });
+  prompt_ = MakeButton("top_prompt", tr("The prompt: a task or your own text"));
+  prompt_->setPopupMode(QToolButton::InstantPopup);
+  prompt_->setMenu(new QMenu(prompt_));
+  FillPrompts();
+  places_ = new PlaceButtons(prompt->place_box(), this);
+  auto* search = new QPushButton(tr("Search…  Ctrl+K"), this);
+  search->setObjectName(QStringLiteral("top_search"));
+  search->setToolTip(tr("Every action of the window by a few letters of its name"));
+  connect(search, &QPushButton::clicked, this, &TopBar::SearchRequested);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(4, 4, 4, 4);
+  row->setSpacing(6);
+  row->addWidget(model_);
+  row->addWidget(prompt_);
+  row->addWidget(new QLabel(tr("sample"), this));
+  prompt->sample_box()->setMaximumWidth(kSampleWidth);
+  row->addWidget(prompt->sample_box());
+  row->addSpacing(kGap);
+  row->addWidget(new QLabel(tr("answer at"), this));
+  row->addWidget(places_);
+  row->addSpacing(kGap);
+  row->addWidget(prompt->run_button());
+  row->addStretch(1);
+  row->addWidget(new QLabel(tr("show"), this));
+  row->addWidget(new CompareSwitch(selection, this));
+  row->addSpacing(kGap);
+  row->addWidget(search);
+  ShowModel(QString());
+  ShowPrompt();
+}
+
+QToolButton* TopBar::MakeButton(const char* name, const QString& help) {
+  auto* button = new QToolButton(this);
+  button->setObjectName(QString::fromLatin1(name));
+  button->setToolTip(help);
+  button->setAccessibleName(help);
+  button->setFocusPolicy(Qt::StrongFocus);
+  button->setMinimumWidth(kNarrowestButton);
+  return button;
+}
+
+void TopBar::FillPrompts() {
+  QMenu* menu = prompt_->menu();
+  for (const UsualPrompt& usual : UsualPrompts()) {
+    menu->addAction(usual.title, this, [this, &usual] {
+      prompt_panel_->ChooseTask(QString::fromLatin1(usual.task));
+      Q_EMIT RunRequested();
+    });
+  }
+  menu->addSeparator();
+  menu->addAction(tr("Own text…"), this, &TopBar::OwnTextRequested)
+      ->setObjectName(QStringLiteral("prompt_own_text"));
+  menu->addAction(tr("All tasks and options…"), this,
+                  [this] {
+                    Q_EMIT FormRequested(QStringLiteral("prompt"),
+                                         prompt_->mapToGlobal(QPoint(0, height())));
+                  })
+      ->setObjectName(QStringLiteral("prompt_options"));
+}
+
+void TopBar::ShowModel(const QString& label) {
+  const QString text = label.isEmpty() ? tr("No model yet") : label;
+  model_->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kWidestText));
+  model_->setToolTip(tr("%1. Choose another, its dtype and device").arg(text));
+}
+
+void TopBar::ShowPrompt() {
+  const PromptFields fields = prompt_panel_->fields();
+  const QString title = fields.page == 0 ? TitleOf(fields.task) : tr("Own text");
+  prompt_->setText(fontMetrics().elidedText(title, Qt::ElideRight, kWidestText));
+  prompt_panel_->sample_box()->setEnabled(fields.page == 0);
+}
+
+void TopBar::ShowPlaces() { places_->Refresh(); }
+
+void TopBar::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!enter || qobject_cast<QAbstractButton*>(window()->focusWidget()))
+    return QWidget::keyPressEvent(event);
+  event->accept();
+  Q_EMIT RunRequested();
+}
+
+}  // namespace midscope
