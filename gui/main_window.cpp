@@ -123,11 +123,15 @@ void MainWindow::MakeDocks() {
   const auto control = [this](const char* id, const QString& title, const QString& help,
                               QWidget* panel) {
     auto* top = new QWidget;
+    top->setBackgroundRole(QPalette::Base);
     auto* column = new QVBoxLayout(top);
     column->setContentsMargins(2, 2, 2, 2);
-    column->addWidget(panel);
-    column->addStretch(1);
+    // The prompt's own text uses the whole height.
+    const bool whole = panel == prompt_panel_;
+    column->addWidget(panel, whole ? 1 : 0);
+    if (!whole) column->addStretch(1);
     auto* scroll = new QScrollArea;
+    scroll->setBackgroundRole(QPalette::Base);
     scroll->setWidget(top);
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -195,7 +199,7 @@ QWidget* MainWindow::MakeModes() {
 }
 
 void MainWindow::ShowOwnText() {
-  docks_->SwitchTo(*FindLayout(QStringLiteral("text")));
+  docks_->SwitchTo(*FindLayout(kOwnTextMode));
   prompt_panel_->ShowOwnText();
 }
 

@@ -28,7 +28,6 @@
 #include "gui/panels/prompt/document_bar.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/panels/settings/settings_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/choice_history.h"
@@ -99,7 +98,7 @@ void MainWindow::WirePanels() {
   connect(prompt_panel_, &PromptPanel::PreviewRequested, session_, &Session::Preview);
   connect(session_, &Session::Previewed, prompt_panel_, [this](const PromptPreview& preview) {
     const auto& model = session_->model();
-    prompt_panel_->workbench()->ShowPreview(preview, model ? model->config.trained_context : 0);
+    prompt_panel_->own_text()->ShowPreview(preview, model ? model->config.trained_context : 0);
   });
   connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
   connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
@@ -142,6 +141,10 @@ void MainWindow::WireTopBar() {
   connect(top_bar_, &TopBar::SearchRequested, this, [this] { palette_->Open(); });
   connect(modes_, &QTabBar::currentChanged, this,
           [this](int mode) { docks_->SwitchTo(LayoutList()[static_cast<size_t>(mode)]); });
+  connect(modes_, &QTabBar::tabBarClicked, this, [this](int mode) {
+    const bool text = LayoutList()[static_cast<size_t>(mode)].id == kOwnTextMode;
+    text ? prompt_panel_->ShowOwnText() : prompt_panel_->LeaveOwnText();
+  });
   connect(docks_, &DockArea::LayoutChanged, this, [this](const QString& id) {
     const QSignalBlocker quiet(modes_);
     for (size_t i = 0; i < LayoutList().size(); ++i) {
@@ -217,7 +220,7 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
 // One order of steps for the whole window, whichever field has the focus. Lines of settings keep
 // an undo of their own: what is typed there is in force on Enter only.
 void MainWindow::WireUndo() {
-  auto* keys = new UndoKeys({prompt_panel_, prompt_panel_->workbench()}, this);
+  auto* keys = new UndoKeys({prompt_panel_}, this);
   const PromptEditor* editor = prompt_panel_->editor();
   QUndoStack* stack = history_->stack();
   connect(keys, &UndoKeys::UndoRequested, stack, &QUndoStack::undo);

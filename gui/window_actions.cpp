@@ -130,10 +130,10 @@ void WindowActions::AddEdit() {
   actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
   actions_->Add({.id = QStringLiteral("edit-prompt"),
                  .menu = edit,
-                 .title = tr("Prompt &workbench…"),
-                 .help = tr("Your own text in a window with room: find, pieces, question, tokens"),
+                 .title = tr("Own &text"),
+                 .help = tr("Your own text: find, pieces, question, tokens"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
-                 .run = [this](const QString&) { window_->prompt_panel()->OpenWorkbench(); }});
+                 .run = [this](const QString&) { window_->ShowOwnText(); }});
   actions_->Add({.id = QStringLiteral("preferences"),
                  .menu = edit,
                  .title = tr("Pre&ferences…"),

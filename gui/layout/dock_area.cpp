@@ -42,7 +42,10 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
                            QWidget* panel, QWidget* head, QWidget* options) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(id);
+  // A sheet of its own colour on the window's background.
   auto* holder = new QWidget(dock);
+  holder->setBackgroundRole(QPalette::Base);
+  holder->setAutoFillBackground(true);
   auto* column = new QVBoxLayout(holder);
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(panel);
@@ -295,6 +298,8 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWid
   // Prevents a long title from setting the dock's minimum width.
   text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   setToolTip(help);
+  setBackgroundRole(QPalette::Base);
+  setAutoFillBackground(true);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(6, 2, 2, 2);
   row->setSpacing(4);

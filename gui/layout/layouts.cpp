@@ -76,7 +76,7 @@ const std::vector<LayoutEntry>& LayoutList() {
        QObject::tr("Scans, patches, attribution and predictions by layer"), &Parts},
       {"samples", QObject::tr("Over &samples"),
        QObject::tr("Means over samples, sweeps, curves and settings that were tried"), &Samples},
-      {"text", QObject::tr("Own &text"),
+      {kOwnTextMode, QObject::tr("Own &text"),
        QObject::tr("The prompt: a task with all its options, or your own text"), &OwnText},
   };
   return list;

@@ -2,7 +2,7 @@
 // The modes of the window, each with its arrangement of panels; layouts.cpp lists them.
 #pragma once
 
-#include <QKeySequence>
+#include <QLatin1String>
 #include <QSize>
 #include <QString>
 #include <QStringList>
@@ -27,6 +27,9 @@ struct LayoutEntry {
   // and the plots that they change remain visible. Panels that it does not name are hidden.
   Arrangement (*arrange)(const QSize& window) = nullptr;
 };
+
+// The mode for the user's own text.
+inline constexpr QLatin1String kOwnTextMode("text");
 
 const std::vector<LayoutEntry>& LayoutList();
 // Returns nullptr if there is none.

@@ -205,7 +205,7 @@ void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool d
 // Makes B visible, because painting changes B.
 void HeadMapPanel::ShowB() {
   const Compare shown = selection()->compare();
-  if (shown != Compare::kB && (shown != Compare::kSplit || !has_room_))
+  if (shown != Compare::kB && (shown != Compare::kSplit || room_ < 2))
     selection()->SetCompare(Compare::kB);
 }
 

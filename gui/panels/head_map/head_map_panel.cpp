@@ -147,7 +147,9 @@ std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRec
 
 std::vector<Plot*> HeadMapPanel::plots() const {
   std::vector<Plot*> shown = {plot_};
-  if (!plot_b_->isHidden()) shown.insert(shown.end(), {plot_b_, plot_difference_});
+  for (HeadMapPlot* plot : {plot_b_, plot_difference_}) {
+    if (!plot->isHidden()) shown.push_back(plot);
+  }
   return shown;
 }
 
@@ -245,7 +247,7 @@ void HeadMapPanel::SetMode(Compare mode) { selection()->SetCompare(mode); }
 Compare HeadMapPanel::drawn_mode() const {
   const Compare wanted = selection()->compare();
   const bool split = wanted == Compare::kSplit;
-  return session()->differs() && (!split || has_room_) ? wanted : Compare::kA;
+  return session()->differs() && (!split || room_ > 1) ? wanted : Compare::kA;
 }
 
 void HeadMapPanel::Refresh(Changes changes) {
@@ -267,10 +269,11 @@ void HeadMapPanel::Refresh(Changes changes) {
   }
 }
 
-// Shows A, B and the difference in a row, or below each other if the panel is higher than wide.
+// Shows A, B and, if there is room, the difference in a row, or below each other if the panel is
+// higher than wide.
 void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
-  plot_difference_->setVisible(shown);
+  plot_difference_->setVisible(shown && room_ > 2);
   plot_->ShowScale(!shown);
   // The first map shows the axis name; the quantity is in the title.
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
@@ -289,10 +292,10 @@ void HeadMapPanel::ShowBeside(bool shown) {
 bool HeadMapPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == maps_->parentWidget() && event->type() == QEvent::Resize) {
     const QSize size = maps_->geometry().size();
-    const bool row = size.width() >= 3 * kNarrowestMap;
+    const bool row = size.width() >= 2 * kNarrowestMap;
     maps_->setDirection(row ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-    const bool had_room = std::exchange(has_room_, row || size.height() >= 3 * kLowestMap);
-    if (has_room_ != had_room) Draw();
+    const int room = row ? size.width() / kNarrowestMap : size.height() / kLowestMap;
+    if (std::exchange(room_, room) != room) Draw();
   }
   return Panel::eventFilter(watched, event);
 }

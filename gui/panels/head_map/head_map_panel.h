@@ -128,7 +128,7 @@ class HeadMapPanel : public Panel {
   HeadMapPlot* plot_b_;
   HeadMapPlot* plot_difference_;
   QBoxLayout* maps_;
-  bool has_room_ = false;  // for three maps side by side or below each other
+  int room_ = 0;  // number of maps that fit side by side or below each other
   HeadList* list_;
   QToolButton* list_shown_;
   QComboBox* quantity_;

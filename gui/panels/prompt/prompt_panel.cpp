@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QFormLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -17,8 +16,6 @@
 #include "core/chat/chat_template.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/panels/prompt/prompt_editor.h"
-#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/widgets/changed_button.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
@@ -29,16 +26,6 @@ namespace midscope {
 namespace {
 
 constexpr int kLargestSeed = 2147483647;
-constexpr qsizetype kLongestQuote = 24;
-
-// The passage on one line; a long one is elided in the middle.
-QString Quoted(const QString& passage) {
-  QString text = passage.simplified();
-  if (text.size() > kLongestQuote) {
-    text = text.left(kLongestQuote / 2) + QChar(0x2026) + text.right(kLongestQuote / 2);
-  }
-  return ShownToken(text);
-}
 
 }  // namespace
 
@@ -49,7 +36,8 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   pages_ = new QTabWidget(box);
   pages_->setObjectName(QStringLiteral("prompt_pages"));
   pages_->addTab(MakeTaskPage(), tr("Task"));
-  pages_->addTab(MakeTextPage(), tr("Own text"));
+  own_text_ = new OwnTextPage(this);
+  pages_->addTab(own_text_, tr("Own text"));
   place_ = new QComboBox(box);
   place_->setObjectName(QStringLiteral("place"));
   place_->setToolTip(
@@ -59,7 +47,7 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   run_->setToolTip(tr("Run the model on this (F5)"));
   auto* box_column = new QVBoxLayout(box);
   box_column->setContentsMargins(0, 0, 0, 0);
-  box_column->addWidget(pages_);
+  box_column->addWidget(pages_, 1);
   box_column->addWidget(MakeFormatFold(box));
   sent_ = new QLineEdit(box);
   sent_->setObjectName(QStringLiteral("sent"));
@@ -71,49 +59,28 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
       "template. Control tokens are in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
-  ConnectWorkbench();
+  connect(own_text_, &OwnTextPage::Edited, this, &PromptPanel::Edited);
+  connect(own_text_, &OwnTextPage::PreviewRequested, this, &PromptPanel::AskPreview);
+  connect(this, &PromptPanel::Edited, own_text_, &OwnTextPage::Changed);
   connect(run_, &QPushButton::clicked, this, &PromptPanel::RunRequested);
   connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
   connect(task_, &TaskForm::Edited, this, &PromptPanel::Edited);
   for (QSpinBox* number : {seed_, sample_}) {
     connect(number, &QSpinBox::valueChanged, this, &PromptPanel::Edited);
   }
-  for (QLineEdit* line : {places_, answer_}) {
-    connect(line, &QLineEdit::textChanged, this, &PromptPanel::Edited);
-  }
-  connect(editor_, &PromptEditor::GoldChanged, this, &PromptPanel::Edited);
+  connect(places_, &QLineEdit::textChanged, this, &PromptPanel::Edited);
   connect(format_, &ParameterForm::Changed, this, &PromptPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
-// The workbench has the same fields; each side shows changes made in the other.
-void PromptPanel::ConnectWorkbench() {
-  connect(open_workbench_, &QPushButton::clicked, this, &PromptPanel::OpenWorkbench);
-  connect(workbench_, &PromptWorkbench::Edited, this, &PromptPanel::Edited);
-  connect(workbench_, &PromptWorkbench::RunRequested, this, &PromptPanel::RunRequested);
-  connect(workbench_, &PromptWorkbench::AnswerEdited, answer_, &QLineEdit::setText);
-  connect(answer_, &QLineEdit::textChanged, workbench_, &PromptWorkbench::SetAnswer);
-  connect(workbench_, &PromptWorkbench::FormatEdited, this,
-          [this] { format_->SetOptions(workbench_->format()->options()); });
-  connect(format_, &ParameterForm::Changed, this,
-          [this] { workbench_->SetFormat(format_->options()); });
-  connect(workbench_, &PromptWorkbench::PreviewRequested, this, &PromptPanel::AskPreview);
-  connect(this, &PromptPanel::Edited, workbench_, &PromptWorkbench::Changed);
-  connect(workbench_, &PromptWorkbench::Closed, this, [this] {
-    editor_place_->layout()->addWidget(editor_);
-    editor_->show();
-  });
-}
-
 void PromptPanel::ShowOwnText() {
   pages_->setCurrentIndex(1);
-  editor_->setFocus();
+  editor()->setFocus();
 }
 
-void PromptPanel::OpenWorkbench() {
-  pages_->setCurrentIndex(1);
-  workbench_->Open();
+void PromptPanel::LeaveOwnText() {
+  if (pages_->currentIndex() == 1 && editor()->Text().isEmpty()) pages_->setCurrentIndex(0);
 }
 
 void PromptPanel::AskPreview() {
@@ -122,7 +89,7 @@ void PromptPanel::AskPreview() {
   } catch (const Error& error) {
     PromptPreview preview;
     preview.failure = QString::fromUtf8(error.what());
-    workbench_->ShowPreview(preview, 0);
+    own_text_->ShowPreview(preview, 0);
   }
 }
 
@@ -170,53 +137,10 @@ QWidget* PromptPanel::MakeTaskPage() {
   return page;
 }
 
-QWidget* PromptPanel::MakeTextPage() {
-  auto* page = new QWidget(this);
-  editor_ = new PromptEditor(page);
-  auto* mark = new QPushButton(tr("Mark as gold"), page);
-  mark->setObjectName(QStringLiteral("mark_gold"));
-  mark->setToolTip(tr("Mark the selected passage as the one with the answer"));
-  gold_text_ = new QLabel(tr("nothing is marked"), page);
-  gold_text_->setObjectName(QStringLiteral("gold_text"));
-  gold_text_->setTextFormat(Qt::PlainText);
-  answer_ = new QLineEdit(page);
-  answer_->setObjectName(QStringLiteral("answer"));
-  answer_->setPlaceholderText(tr("answer, with its leading space"));
-  answer_->setToolTip(
-      tr("<p>What should follow the text; its likelihood is measured. Empty: "
-         "nothing is measured</p>"));
-  editor_place_ = new QWidget(page);
-  auto* place = new QVBoxLayout(editor_place_);
-  place->setContentsMargins(0, 0, 0, 0);
-  place->addWidget(editor_);
-  workbench_ = new PromptWorkbench(editor_, this);
-  open_workbench_ = new QPushButton(tr("Workbench…"), page);
-  open_workbench_->setObjectName(QStringLiteral("open_workbench"));
-  open_workbench_->setToolTip(
-      tr("<p>A window with room for long texts: find, pieces among which the gold passage moves, "
-         "a question, the number of tokens, and the prompts as they would be sent</p>"));
-  auto* row = new QHBoxLayout;
-  row->addWidget(mark);
-  row->addWidget(gold_text_, 1);
-  row->addWidget(open_workbench_);
-  auto* column = new QVBoxLayout(page);
-  column->addWidget(editor_place_, 1);
-  column->addLayout(row);
-  column->addWidget(answer_);
-  connect(mark, &QPushButton::clicked, editor_, &PromptEditor::MarkSelection);
-  connect(editor_, &PromptEditor::GoldChanged, this, [this] {
-    const QString gold = editor_->GoldText();
-    gold_text_->setText(gold.isEmpty() ? tr("nothing is marked") : Quoted(gold));
-    gold_text_->setToolTip(QStringLiteral("<p>") + gold.toHtmlEscaped() + QStringLiteral("</p>"));
-  });
-  return page;
-}
-
 void PromptPanel::SetWaiting(bool waiting) {
   run_->setToolTip(waiting ? tr("Run the model on this, which is not on the screen yet (F5)")
                            : tr("Run the model on this (F5)"));
   MarkChanged(run_, waiting);
-  workbench_->SetWaiting(waiting);
 }
 
 // Enter in a field runs the request; multi-line editors handle Enter themselves.
@@ -239,10 +163,7 @@ void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
   pages_->setCurrentIndex(prompt_request.task.empty() ? 1 : 0);
   format_->SetOptions(OptionsOf(prompt_request.format));
   if (prompt_request.task.empty()) {
-    editor_->SetText(QString::fromStdString(prompt_request.text));
-    editor_->MarkBytes(prompt_request.gold_begin, prompt_request.gold_end);
-    answer_->setText(QString::fromStdString(prompt_request.answer));
-    workbench_->Read(prompt_request);
+    own_text_->Read(prompt_request);
     return;
   }
   task_->SetText(QString::fromStdString(prompt_request.task));
@@ -262,12 +183,7 @@ PromptRequest PromptPanel::prompt_request() const {
     return prompt_request;
   }
   prompt_request.task.clear();
-  prompt_request.text = editor_->Text().toStdString();
-  const auto [begin, end] = editor_->GoldBytes();
-  prompt_request.gold_begin = begin;
-  prompt_request.gold_end = end;
-  prompt_request.answer = answer_->text().toStdString();
-  workbench_->Write(prompt_request);
+  own_text_->Write(prompt_request);
   if (prompt_request.text.empty() && prompt_request.question.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }
@@ -275,10 +191,16 @@ PromptRequest PromptPanel::prompt_request() const {
 }
 
 PromptFields PromptPanel::fields() const {
-  return {pages_->currentIndex(), task_->text(),          seed_->value(),
-          sample_->value(),       places_->text(),        format_->options().ToJson(),
-          answer_->text(),        workbench_->question(), workbench_->places(),
-          editor_->marked_text()};
+  return {pages_->currentIndex(),
+          task_->text(),
+          seed_->value(),
+          sample_->value(),
+          places_->text(),
+          format_->options().ToJson(),
+          own_text_->answer()->text(),
+          own_text_->question(),
+          own_text_->places(),
+          editor()->marked_text()};
 }
 
 void PromptPanel::SetFields(const PromptFields& fields) {
@@ -290,9 +212,9 @@ void PromptPanel::SetFields(const PromptFields& fields) {
   OptionSet format(PromptFormatOptions());
   format.FromJson(fields.format);
   format_->SetOptions(format);
-  answer_->setText(fields.answer);
-  workbench_->SetLines(fields.question, fields.text_places);
-  if (editor_->marked_text() != fields.text) editor_->SetMarkedText(fields.text);
+  own_text_->answer()->setText(fields.answer);
+  own_text_->SetLines(fields.question, fields.text_places);
+  if (editor()->marked_text() != fields.text) editor()->SetMarkedText(fields.text);
 }
 
 void PromptPanel::ShowSent() {

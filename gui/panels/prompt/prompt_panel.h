@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "gui/panels/prompt/own_text_page.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "probes/engine/engine.h"
 
 class QComboBox;
-class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -20,7 +20,6 @@ class QTabWidget;
 namespace midscope {
 
 class ParameterForm;
-class PromptWorkbench;
 class TaskForm;
 
 // Values of all fields of the panel, including those of the hidden page.
@@ -56,22 +55,22 @@ class PromptPanel : public QWidget {
   // Sets whether the Run button is marked because the panel's request differs from the one on the
   // screen.
   void SetWaiting(bool waiting);
-  PromptEditor* editor() const { return editor_; }
-  PromptWorkbench* workbench() const { return workbench_; }
+  PromptEditor* editor() const { return own_text_->editor(); }
+  OwnTextPage* own_text() const { return own_text_; }
   // Widgets that the window shows in its top bar.
   QSpinBox* sample_box() const { return sample_; }
   QComboBox* place_box() const { return place_; }
   QPushButton* run_button() const { return run_; }
   void ShowOwnText();
-  // Opens the user's own text in a larger window.
-  void OpenWorkbench();
+  // Returns to the task if there is no own text.
+  void LeaveOwnText();
 
  Q_SIGNALS:
   void RunRequested();
   // Emitted when the request has changed.
   void Edited();
   void PlaceChosen(int index);
-  // Emitted when the workbench is to show the prompts of this request before they are run.
+  // Emitted when the page of own text is to show the prompts of this request before they are run.
   void PreviewRequested(const midscope::PromptRequest& prompt_request);
 
  protected:
@@ -79,23 +78,16 @@ class PromptPanel : public QWidget {
 
  private:
   void ShowSent();
-  void ConnectWorkbench();
   void AskPreview();
   QWidget* MakeFormatFold(QWidget* parent);
   QWidget* MakeTaskPage();
-  QWidget* MakeTextPage();
 
   QTabWidget* pages_;
   TaskForm* task_;
   QSpinBox* seed_;
   QSpinBox* sample_;
   QLineEdit* places_;
-  PromptEditor* editor_;
-  QWidget* editor_place_;  // contains the editor while the workbench is closed
-  QPushButton* open_workbench_;
-  PromptWorkbench* workbench_;
-  QLineEdit* answer_;
-  QLabel* gold_text_;
+  OwnTextPage* own_text_;
   ParameterForm* format_;
   QLineEdit* sent_;
   QStringList sent_texts_;  // [place]

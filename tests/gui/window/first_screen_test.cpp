@@ -207,7 +207,7 @@ class FirstScreenTest : public QObject {
     window_->modes()->setCurrentIndex(window_->modes()->count() - 1);
     QTRY_VERIFY(Seen(window_->prompt_panel()));
     window_->ShowOwnText();
-    QTRY_VERIFY(Seen(Find<QWidget>("open_workbench")));
+    QTRY_VERIFY(Seen(Find<QWidget>("own_text_gold")));
     QVERIFY(!Find<QWidget>("sample")->isEnabled());
     window_->modes()->setCurrentIndex(0);
   }

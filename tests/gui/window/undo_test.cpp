@@ -15,7 +15,6 @@
 #include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/choice_history.h"
 #include "gui/session/setting_history.h"
@@ -186,7 +185,7 @@ class UndoTest : public QObject {
   void ADeletedPassageComesBackWithItsMarks() {
     Rig rig;
     QVERIFY(rig.Open());
-    rig.window.prompt_panel()->OpenWorkbench();
+    rig.window.ShowOwnText();
     QPlainTextEdit* editor = rig.editor;
     rig.editor->Load("one two three four");
     rig.Do("gold two");
@@ -219,7 +218,7 @@ class UndoTest : public QObject {
   void TypingInOneGoIsOneStep() {
     Rig rig;
     QVERIFY(rig.Open());
-    rig.window.prompt_panel()->OpenWorkbench();
+    rig.window.ShowOwnText();
     const int steps = rig.stack->count();
     QTest::keyClicks(rig.editor, "abc");
     QCOMPARE(rig.stack->count(), steps + 1);

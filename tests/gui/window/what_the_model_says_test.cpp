@@ -17,7 +17,6 @@
 #include "gui/panels/attention/logit_lens_panel.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/plots/tokens/token_grid_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
@@ -136,22 +135,22 @@ class WhatTheModelSaysTest : public QObject {
 
   void OwnGoldMovesThroughOwnText() {
     PromptPanel* panel = window_->prompt_panel();
-    panel->OpenWorkbench();
+    window_->ShowOwnText();
     panel->editor()->SetText(
         QStringLiteral("The mill belongs to Tom.\n\nThe inn belongs to Ann.\n\nThe farm belongs to "
                        "Sue."));
-    Find<QPushButton>("workbench_paragraphs")->click();
+    Find<QPushButton>("own_text_paragraphs")->click();
     QTextCursor cursor = panel->editor()->textCursor();
     const auto at = static_cast<int>(panel->editor()->Text().indexOf("Ann"));
     cursor.setPosition(at);
     cursor.setPosition(at + 3, QTextCursor::KeepAnchor);
     panel->editor()->setTextCursor(cursor);
-    Find<QPushButton>("workbench_gold")->click();
-    Find<QLineEdit>("workbench_question")->setText(QStringLiteral("Who owns the inn?"));
+    Find<QPushButton>("own_text_gold")->click();
+    Find<QLineEdit>("own_text_question")->setText(QStringLiteral("Who owns the inn?"));
     Find<QLineEdit>("answer")->setText(QStringLiteral("Ann"));
-    QTRY_VERIFY_WITH_TIMEOUT(Find<QComboBox>("workbench_place")->count() == 3, kLongestRun);
-    QVERIFY(Find<QLabel>("workbench_tokens")->text().contains("of 8,192 tokens"));
-    Find<QPushButton>("workbench_run")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(Find<QComboBox>("own_text_place")->count() == 3, kLongestRun);
+    QVERIFY(Find<QLabel>("own_text_tokens")->text().contains("of 8,192 tokens"));
+    Find<QPushButton>("run")->click();
     QTRY_VERIFY_WITH_TIMEOUT(
         session_->prompts().size() == 3 && session_->settled(Side::kB) && Settled(), kLongestRun);
     QVERIFY2(Errors().isEmpty(), qPrintable(Errors()));

@@ -236,7 +236,7 @@ class WindowFaultsTest : public QObject {
   void TheGoldNoteIsOfTheTextAsItStands() {
     WindowRig<> rig;
     PromptEditor* editor = rig.window.prompt_panel()->editor();
-    auto* note = rig.Find<QLabel>("gold_text");
+    auto* note = rig.Find<QLabel>("own_text_marks");
     editor->setPlainText(QStringLiteral("Ann bought <b>bread</b>. Bob bought milk."));
     editor->MarkBytes(0, 24);
     QVERIFY2(note->text().contains("Ann bought"), qPrintable(note->text()));
@@ -246,7 +246,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY2(note->text().contains("Ann and Cid"), qPrintable(note->text()));
     editor->selectAll();
     editor->insertPlainText(QStringLiteral("Something else."));
-    QCOMPARE(note->text(), QString("nothing is marked"));
+    QVERIFY(note->text().contains("nothing is marked"));
     QCOMPARE(editor->GoldBytes(), (std::pair<int64_t, int64_t>{0, 0}));
   }
 

@@ -366,7 +366,7 @@ class WindowTest : public QObject {
     cursor.setPosition(16, QTextCursor::KeepAnchor);
     QCOMPARE(cursor.selectedText(), QString::fromUtf8("Äpfel"));
     editor->setTextCursor(cursor);
-    rig.Find<QPushButton>("mark_gold")->click();
+    rig.Find<QPushButton>("own_text_gold")->click();
     PromptRequest prompt_request = rig.window.prompt_panel()->prompt_request();
     QVERIFY(prompt_request.task.empty());
     QCOMPARE(prompt_request.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));

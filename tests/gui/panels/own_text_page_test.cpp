@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prompt workbench: search, pieces, previews of tokens and prompts, undo, files, sessions.
+// The page of own text: search, pieces, previews of tokens and prompts, undo, files, sessions.
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>
@@ -11,27 +11,27 @@
 
 #include "core/base/error.h"
 #include "gui/files/session_file.h"
+#include "gui/panels/prompt/own_text_page.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/session/setting_history.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
 
-class PromptWorkbenchTest : public QObject {
+class OwnTextPageTest : public QObject {
   Q_OBJECT
 
  private:
   struct Rig : WindowRig<> {
     PromptPanel* panel = window.prompt_panel();
-    PromptWorkbench* workbench = panel->workbench();
+    OwnTextPage* page = panel->own_text();
     PromptEditor* editor = panel->editor();
     explicit Rig(bool with_model = false) {
       Show();
       opened = !with_model || OpenModel();
-      panel->OpenWorkbench();
+      window.ShowOwnText();
     }
     bool opened = false;
     void Select(const QString& words) {
@@ -52,21 +52,13 @@ class PromptWorkbenchTest : public QObject {
   };
 
  private Q_SLOTS:
-  void ItBorrowsTheEditorAndGivesItBack() {
-    Rig rig;
-    QVERIFY(rig.workbench->isVisible());
-    QCOMPARE(rig.editor->window(), rig.workbench);
-    rig.workbench->close();
-    QCOMPARE(rig.editor->window(), &rig.window);
-    QVERIFY(rig.editor->isVisibleTo(rig.panel));
-  }
 
   void FindCountsAndGoesRound() {
     Rig rig;
     rig.editor->SetText(QStringLiteral("One two one\ntwo ONE"));
-    auto* find = rig.Find<QLineEdit>("workbench_find");
-    auto* found = rig.Find<QLabel>("workbench_found");
-    QTest::keyClick(rig.workbench, Qt::Key_F, Qt::ControlModifier);
+    auto* find = rig.Find<QLineEdit>("own_text_find");
+    auto* found = rig.Find<QLabel>("own_text_found");
+    QTest::keyClick(rig.page, Qt::Key_F, Qt::ControlModifier);
     find->setText(QStringLiteral("one"));
     QCOMPARE(found->text(), QStringLiteral("3 found"));
     rig.editor->moveCursor(QTextCursor::Start);
@@ -88,13 +80,13 @@ class PromptWorkbenchTest : public QObject {
   void PiecesAreMarkedByHandAndByParagraph() {
     Rig rig;
     rig.editor->SetText(QString::fromUtf8("Ä eins 𝄞.\n\nzwei öö\n\nDrei."));
-    rig.Press("workbench_paragraphs");
+    rig.Press("own_text_paragraphs");
     QCOMPARE(rig.PieceTexts(),
              (QStringList{QString::fromUtf8("Ä eins 𝄞."), QString::fromUtf8("zwei öö"), "Drei."}));
-    QVERIFY(rig.Find<QLabel>("workbench_marks")->text().contains("3 piece"));
+    QVERIFY(rig.Find<QLabel>("own_text_marks")->text().contains("3 piece"));
     // A new piece replaces those that it overlaps.
     rig.Select(QStringLiteral("eins"));
-    rig.Press("workbench_piece");
+    rig.Press("own_text_piece");
     QCOMPARE(rig.PieceTexts(), (QStringList{"eins", QString::fromUtf8("zwei öö"), "Drei."}));
     // An edit before them moves them; with the text cursor in a piece, the action removes it.
     rig.editor->moveCursor(QTextCursor::Start);
@@ -105,9 +97,9 @@ class PromptWorkbenchTest : public QObject {
     cursor.clearSelection();
     cursor.setPosition(static_cast<int>(rig.editor->Text().indexOf("Drei")) + 1);
     rig.editor->setTextCursor(cursor);
-    rig.Press("workbench_piece");
+    rig.Press("own_text_piece");
     QCOMPARE(rig.PieceTexts().size(), 2);
-    rig.Press("workbench_no_pieces");
+    rig.Press("own_text_no_pieces");
     QVERIFY(rig.editor->Pieces().empty());
   }
 
@@ -115,26 +107,24 @@ class PromptWorkbenchTest : public QObject {
     Rig rig(true);
     QVERIFY(rig.opened);
     rig.editor->SetText(QStringLiteral("First.\n\nSecond has gold.\n\nThird."));
-    rig.Press("workbench_paragraphs");
+    rig.Press("own_text_paragraphs");
     rig.Select(QStringLiteral("gold"));
-    rig.Press("workbench_gold");
-    rig.Find<QLineEdit>("workbench_question")->setText(QStringLiteral("Which?"));
-    rig.Find<QLineEdit>("workbench_places")->setText(QStringLiteral("1, 4"));
-    auto* answer = rig.Find<QLineEdit>("workbench_answer");
-    QTest::keyClicks(answer, QStringLiteral(" Second"));
-    QCOMPARE(rig.Find<QLineEdit>("answer")->text(), QStringLiteral(" Second"));
+    rig.Press("own_text_gold");
+    rig.Find<QLineEdit>("own_text_question")->setText(QStringLiteral("Which?"));
+    rig.Find<QLineEdit>("own_text_places")->setText(QStringLiteral("1, 4"));
+    QTest::keyClicks(rig.Find<QLineEdit>("answer"), QStringLiteral(" Second"));
     // The Run button shows that the screen shows another request.
-    QVERIFY(rig.Find<QPushButton>("workbench_run")->text().contains("not run yet"));
+    QVERIFY(rig.Find<QPushButton>("run")->toolTip().contains("not on the screen yet"));
     const PromptRequest request = rig.panel->prompt_request();
     QCOMPARE(request.question, std::string("Which?"));
     QCOMPARE(request.places, std::string("1,4"));
     QCOMPARE(request.pieces.size(), size_t{3});
     QCOMPARE(request.answer, std::string(" Second"));
     QCOMPARE(request.gold_end - request.gold_begin, int64_t{4});
-    rig.Press("workbench_run");
+    rig.Press("run");
     QTRY_COMPARE(rig.session->shown_prompt_request()->pieces, request.pieces);
     rig.session->FlushChanges();
-    QCOMPARE(rig.Find<QPushButton>("workbench_run")->text(), QStringLiteral("Run"));
+    QVERIFY(!rig.Find<QPushButton>("run")->toolTip().contains("not on the screen yet"));
     // A session file stores all of it.
     SavedSession saved;
     saved.prompt_request = request;
@@ -161,17 +151,17 @@ class PromptWorkbenchTest : public QObject {
     rig.control->HoldWhatIfs(true);
     rig.session->SetSettings({}, Factor(0.5), false);  // the engine is busy
     rig.editor->SetText(QStringLiteral("First.\n\nSecond.\n\nThird."));
-    rig.Press("workbench_paragraphs");
-    auto* prompt = rig.Find<QPlainTextEdit>("workbench_prompt");
+    rig.Press("own_text_paragraphs");
+    auto* prompt = rig.Find<QPlainTextEdit>("own_text_prompt");
     QTRY_VERIFY(prompt->toPlainText().contains("Third.@1"));
-    QCOMPARE(rig.Find<QLabel>("workbench_tokens")->text(), QStringLiteral("120 of 2,048 tokens"));
-    auto* place = rig.Find<QComboBox>("workbench_place");
+    QCOMPARE(rig.Find<QLabel>("own_text_tokens")->text(), QStringLiteral("120 of 2,048 tokens"));
+    auto* place = rig.Find<QComboBox>("own_text_place");
     QCOMPARE(place->count(), 3);
     place->setCurrentIndex(2);
     QVERIFY(prompt->toPlainText().endsWith("@3"));
     QVERIFY(!prompt->extraSelections().isEmpty());
     rig.editor->insertPlainText(QStringLiteral("bad "));
-    auto* note = rig.Find<QLabel>("workbench_note");
+    auto* note = rig.Find<QLabel>("own_text_note");
     QTRY_VERIFY(note->isVisible());
     QVERIFY(note->text().contains("it is bad"));
     QVERIFY(rig.window.errors()->messages().isEmpty());
@@ -199,11 +189,11 @@ class PromptWorkbenchTest : public QObject {
     bytes.close();
     rig.editor->LoadFile(broken);
     QCOMPARE(rig.editor->Text(), QStringLiteral("typed"));
-    QVERIFY(rig.Find<QLabel>("workbench_note")->text().contains("not UTF-8"));
+    QVERIFY(rig.Find<QLabel>("own_text_note")->text().contains("not UTF-8"));
   }
 };
 
 }  // namespace midscope
 
-MIDSCOPE_GUI_TEST(midscope::PromptWorkbenchTest)
-#include "prompt_workbench_test.moc"
+MIDSCOPE_GUI_TEST(midscope::OwnTextPageTest)
+#include "own_text_page_test.moc"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/panels/prompt/prompt_workbench.h"
+#include "gui/panels/prompt/own_text_page.h"
 
-#include <QCloseEvent>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFormLayout>
@@ -20,21 +19,16 @@
 #include <cmath>
 
 #include "core/base/record_names.h"
-#include "core/chat/chat_template.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/plots/plot_style.h"
-#include "gui/widgets/changed_button.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/fold_box.h"
-#include "gui/widgets/parameter_form.h"
-#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kPreviewDelay = 300;  // milliseconds after the last key press
-constexpr QSize kUsualSize(1100, 720);
 
 // The passage as bytes [begin, end) of the prompt's text, computed from its tokens.
 std::pair<int, int> PassageBytes(const Record& prompt, int64_t span) {
@@ -47,54 +41,60 @@ std::pair<int, int> PassageBytes(const Record& prompt, int64_t span) {
   return {byte("span_token_begin"), byte("span_token_end")};
 }
 
+constexpr qsizetype kLongestQuote = 24;
+
+// The passage on one line; a long one is elided in the middle.
+QString Quoted(const QString& passage) {
+  QString text = passage.simplified();
+  if (text.size() > kLongestQuote) {
+    text = text.left(kLongestQuote / 2) + QChar(0x2026) + text.right(kLongestQuote / 2);
+  }
+  return ShownToken(text);
+}
+
 }  // namespace
 
-PromptWorkbench::PromptWorkbench(PromptEditor* editor, QWidget* owner)
-    : QWidget(owner, Qt::Window), editor_(editor) {
-  setObjectName(QStringLiteral("prompt_workbench"));
-  setWindowTitle(tr("Prompt workbench — Midscope"));
-  resize(kUsualSize);
+OwnTextPage::OwnTextPage(QWidget* parent) : QWidget(parent), editor_(new PromptEditor(this)) {
+  setObjectName(QStringLiteral("own_text_page"));
   preview_timer_ = new QTimer(this);
   preview_timer_->setSingleShot(true);
   preview_timer_->setInterval(kPreviewDelay);
-  connect(preview_timer_, &QTimer::timeout, this, &PromptWorkbench::PreviewRequested);
-  auto* halves = new QSplitter(this);
-  halves->addWidget(MakeLeft());
-  halves->addWidget(MakeRight());
+  connect(preview_timer_, &QTimer::timeout, this, &OwnTextPage::PreviewRequested);
+  auto* halves = new QSplitter(Qt::Vertical, this);
+  halves->addWidget(MakeText());
+  halves->addWidget(MakePreview());
   halves->setStretchFactor(0, 3);
   halves->setStretchFactor(1, 2);
-  halves->setSizes({kUsualSize.width() * 3 / 5, kUsualSize.width() * 2 / 5});
   halves->setChildrenCollapsible(false);
   auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(4, 4, 4, 4);
   column->addWidget(halves);
-  connect(editor_, &PromptEditor::GoldChanged, this, &PromptWorkbench::ShowMarks);
+  connect(editor_, &PromptEditor::GoldChanged, this, &OwnTextPage::ShowMarks);
+  connect(editor_, &PromptEditor::GoldChanged, this, &OwnTextPage::Edited);
   connect(editor_, &PromptEditor::Refused, this, [this](const QString& why) {
     note_->setText(why);
     note_->show();
   });
-  for (QLineEdit* line : {question_, places_})
-    connect(line, &QLineEdit::textChanged, this, &PromptWorkbench::Edited);
-  connect(answer_, &QLineEdit::textEdited, this, &PromptWorkbench::AnswerEdited);
-  connect(format_, &ParameterForm::Changed, this, &PromptWorkbench::FormatEdited);
+  for (QLineEdit* line : {question_, answer_, places_})
+    connect(line, &QLineEdit::textChanged, this, &OwnTextPage::Edited);
   auto* find = new QShortcut(QKeySequence::Find, this);
+  find->setContext(Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, this, [this] {
     find_->setFocus();
     find_->selectAll();
   });
-  auto* run = new QShortcut(QKeySequence(Qt::Key_F5), this);
-  connect(run, &QShortcut::activated, this, &PromptWorkbench::RunRequested);
   ShowMarks();
 }
 
-QLayout* PromptWorkbench::MakeFindRow() {
+QLayout* OwnTextPage::MakeFindRow() {
   auto* open = new QPushButton(tr("Open text…"), this);
   open->setToolTip(tr("Read a text file (UTF-8); or drop one on the text"));
   find_ = new QLineEdit(this);
-  find_->setObjectName(QStringLiteral("workbench_find"));
+  find_->setObjectName(QStringLiteral("own_text_find"));
   find_->setPlaceholderText(tr("Find (Ctrl+F)"));
   find_->setClearButtonEnabled(true);
   found_ = new QLabel(this);
-  found_->setObjectName(QStringLiteral("workbench_found"));
+  found_->setObjectName(QStringLiteral("own_text_found"));
   auto* previous = new QPushButton(QStringLiteral("\u25b2"), this);
   previous->setAccessibleName(tr("Previous"));
   previous->setToolTip(tr("Previous (Shift+Enter)"));
@@ -125,7 +125,7 @@ QLayout* PromptWorkbench::MakeFindRow() {
 }
 
 // Handles Shift+Enter, which a QLineEdit treats like Enter.
-bool PromptWorkbench::eventFilter(QObject* watched, QEvent* event) {
+bool OwnTextPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched != find_ || event->type() != QEvent::KeyPress)
     return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<const QKeyEvent*>(event);
@@ -135,7 +135,7 @@ bool PromptWorkbench::eventFilter(QObject* watched, QEvent* event) {
   return true;
 }
 
-void PromptWorkbench::Find(bool backwards) {
+void OwnTextPage::Find(bool backwards) {
   const int count = editor_->SetFind(find_->text());
   const int at = editor_->FindNext(backwards);
   found_->setText(find_->text().isEmpty() ? QString()
@@ -143,25 +143,26 @@ void PromptWorkbench::Find(bool backwards) {
                                           : tr("%1 of %2").arg(at).arg(count));
 }
 
-QLayout* PromptWorkbench::MakePieceRow() {
+QLayout* OwnTextPage::MakePieceRow() {
   const auto button = [this](const QString& text, const char* name, const QString& tip) {
     auto* made = new QPushButton(text, this);
     made->setObjectName(QLatin1String(name));
     made->setToolTip(QStringLiteral("<p>") + tip + QStringLiteral("</p>"));
     return made;
   };
-  auto* gold = button(tr("Mark as gold"), "workbench_gold",
+  auto* gold = button(tr("Mark as gold"), "own_text_gold",
                       tr("The selected passage is the one with the answer"));
-  auto* piece = button(tr("Mark as piece"), "workbench_piece",
+  auto* piece = button(tr("Mark as piece"), "own_text_piece",
                        tr("The selected passage is one of several; the one with the gold passage "
                           "moves among them. Without a selection: the piece at the text cursor is "
                           "none any more"));
-  auto* paragraphs = button(tr("Paragraphs as pieces"), "workbench_paragraphs",
+  auto* paragraphs = button(tr("Paragraphs as pieces"), "own_text_paragraphs",
                             tr("Every paragraph of the selection, or of the whole text, becomes a "
                                "piece. Paragraphs are parted by blank lines"));
-  auto* clear = button(tr("No pieces"), "workbench_no_pieces", tr("The text has one prompt"));
+  auto* clear = button(tr("No pieces"), "own_text_no_pieces", tr("The text has one prompt"));
   marks_ = new QLabel(this);
-  marks_->setObjectName(QStringLiteral("workbench_marks"));
+  marks_->setTextFormat(Qt::PlainText);
+  marks_->setObjectName(QStringLiteral("own_text_marks"));
   auto* row = new FlowLayout;
   for (QWidget* widget : std::initializer_list<QWidget*>{gold, piece, paragraphs, clear, marks_})
     row->addWidget(widget);
@@ -172,159 +173,124 @@ QLayout* PromptWorkbench::MakePieceRow() {
   return row;
 }
 
-QWidget* PromptWorkbench::MakeFields(QWidget* parent) {
+QWidget* OwnTextPage::MakeFields(QWidget* parent) {
   auto* fields = new QWidget(parent);
   question_ = new QLineEdit(fields);
-  question_->setObjectName(QStringLiteral("workbench_question"));
+  question_->setObjectName(QStringLiteral("own_text_question"));
   question_->setPlaceholderText(tr("none: the text is sent as it is"));
   question_->setToolTip(
       tr("<p>Put behind the text as <i>Question: …</i> and <i>Answer:</i>, as the task jsonl "
          "does; the answer then has one space in front</p>"));
   answer_ = new QLineEdit(fields);
-  answer_->setObjectName(QStringLiteral("workbench_answer"));
+  answer_->setObjectName(QStringLiteral("answer"));
   answer_->setPlaceholderText(tr("answer, with its leading space"));
+  answer_->setToolTip(
+      tr("<p>What should follow the text; its likelihood is measured. Empty: "
+         "nothing is measured</p>"));
   places_ = new QLineEdit(fields);
-  places_->setObjectName(QStringLiteral("workbench_places"));
+  places_->setObjectName(QStringLiteral("own_text_places"));
   places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
   places_->setToolTip(
       tr("<p>Places of the gold piece among the pieces: ranks such as 1,5,10 or 1-20, or shares "
          "such as 0%,25%,100%</p>"));
-  format_ = new ParameterForm(PromptFormatOptions(), fields, "workbench_");
-  format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
-  QStringList templates = {QStringLiteral("model")};
-  for (const std::string& family : ChatFamilies()) templates << QString::fromStdString(family);
-  format_->Offer("chat-template", templates);
-  format_fold_ =
-      new FoldBox(tr("Chat template, system message, begin-of-text token"), format_, fields);
   auto* form = new QFormLayout(fields);
   form->setContentsMargins(0, 0, 0, 0);
   form->addRow(tr("&question"), question_);
   form->addRow(tr("&answer"), answer_);
   form->addRow(tr("&places"), places_);
-  form->addRow(format_fold_);
   return fields;
 }
 
-QWidget* PromptWorkbench::MakeLeft() {
-  auto* left = new QWidget(this);
-  editor_place_ = new QWidget(left);
-  auto* place = new QVBoxLayout(editor_place_);
-  place->setContentsMargins(0, 0, 0, 0);
-  auto* column = new QVBoxLayout(left);
+QWidget* OwnTextPage::MakeText() {
+  auto* top = new QWidget(this);
+  auto* column = new QVBoxLayout(top);
   column->setContentsMargins(0, 0, 0, 0);
   column->addLayout(MakeFindRow());
-  column->addWidget(editor_place_, 1);
+  column->addWidget(editor_, 1);
   column->addLayout(MakePieceRow());
-  column->addWidget(MakeFields(left));
-  return left;
+  column->addWidget(MakeFields(top));
+  return top;
 }
 
-QWidget* PromptWorkbench::MakeRight() {
-  auto* right = new QWidget(this);
-  tokens_ = new QLabel(right);
-  tokens_->setObjectName(QStringLiteral("workbench_tokens"));
-  place_ = new QComboBox(right);
-  place_->setObjectName(QStringLiteral("workbench_place"));
+QWidget* OwnTextPage::MakePreview() {
+  auto* bottom = new QWidget(this);
+  tokens_ = new QLabel(bottom);
+  tokens_->setObjectName(QStringLiteral("own_text_tokens"));
+  place_ = new QComboBox(bottom);
+  place_->setObjectName(QStringLiteral("own_text_place"));
   place_->setToolTip(tr("Place of the gold piece whose prompt is shown"));
-  prompt_ = new QPlainTextEdit(right);
-  prompt_->setObjectName(QStringLiteral("workbench_prompt"));
+  prompt_ = new QPlainTextEdit(bottom);
+  prompt_->setObjectName(QStringLiteral("own_text_prompt"));
   prompt_->setAccessibleName(tr("The prompt as it would be sent"));
   prompt_->setReadOnly(true);
-  prompt_->setPlaceholderText(tr("The prompt as it would be sent; open a model to see it"));
-  note_ = new QLabel(right);
-  note_->setObjectName(QStringLiteral("workbench_note"));
+  prompt_->setPlaceholderText(tr("The prompt as it would be sent"));
+  note_ = new QLabel(bottom);
+  note_->setObjectName(QStringLiteral("own_text_note"));
   note_->setWordWrap(true);
   note_->hide();
-  run_ = new QPushButton(tr("Run"), right);
-  run_->setObjectName(QStringLiteral("workbench_run"));
-  run_->setToolTip(tr("Run the model on this (F5)"));
-  auto* close = new QPushButton(tr("Close"), right);
   auto* top = new QHBoxLayout;
-  top->addWidget(new QLabel(tr("sent at place"), right));
+  top->addWidget(new QLabel(tr("sent at place"), bottom));
   top->addWidget(place_);
   top->addWidget(tokens_, 1);
-  auto* bottom = new QHBoxLayout;
-  bottom->addStretch(1);
-  bottom->addWidget(run_);
-  bottom->addWidget(close);
-  auto* column = new QVBoxLayout(right);
+  auto* column = new QVBoxLayout(bottom);
   column->setContentsMargins(0, 0, 0, 0);
   column->addLayout(top);
   column->addWidget(prompt_, 1);
   column->addWidget(note_);
-  column->addLayout(bottom);
-  connect(place_, &QComboBox::currentIndexChanged, this, &PromptWorkbench::ShowPrompt);
-  connect(run_, &QPushButton::clicked, this, &PromptWorkbench::RunRequested);
-  connect(close, &QPushButton::clicked, this, &QWidget::close);
-  return right;
+  connect(place_, &QComboBox::currentIndexChanged, this, &OwnTextPage::ShowPrompt);
+  return bottom;
 }
 
-void PromptWorkbench::Open() {
-  editor_place_->layout()->addWidget(editor_);
-  editor_->show();
-  show();
-  raise();
-  activateWindow();
-  editor_->setFocus();
+void OwnTextPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
   Q_EMIT PreviewRequested();
 }
 
-void PromptWorkbench::closeEvent(QCloseEvent* event) {
-  preview_timer_->stop();
-  find_->clear();
-  event->accept();
-  Q_EMIT Closed();
-}
-
-void PromptWorkbench::Write(PromptRequest& request) const {
+void OwnTextPage::Write(PromptRequest& request) const {
+  request.text = editor_->Text().toStdString();
+  const auto [begin, end] = editor_->GoldBytes();
+  request.gold_begin = begin;
+  request.gold_end = end;
+  request.answer = answer_->text().toStdString();
   request.question = question_->text().trimmed().toStdString();
   request.pieces = editor_->Pieces();
   if (!request.pieces.empty())
     request.places = places_->text().remove(QLatin1Char(' ')).toStdString();
 }
 
-QString PromptWorkbench::question() const { return question_->text(); }
+QString OwnTextPage::question() const { return question_->text(); }
 
-QString PromptWorkbench::places() const { return places_->text(); }
+QString OwnTextPage::places() const { return places_->text(); }
 
-void PromptWorkbench::SetLines(const QString& question, const QString& places) {
+void OwnTextPage::SetLines(const QString& question, const QString& places) {
   question_->setText(question);
   places_->setText(places);
 }
 
-void PromptWorkbench::Read(const PromptRequest& request) {
+void OwnTextPage::Read(const PromptRequest& request) {
+  editor_->SetText(QString::fromStdString(request.text));
+  editor_->MarkBytes(request.gold_begin, request.gold_end);
+  answer_->setText(QString::fromStdString(request.answer));
   SetLines(QString::fromStdString(request.question), QString::fromStdString(request.places));
   editor_->SetPieces(request.pieces);
 }
 
-void PromptWorkbench::SetAnswer(const QString& answer) {
-  if (answer != answer_->text()) answer_->setText(answer);
-}
-
-void PromptWorkbench::SetFormat(const OptionSet& options) {
-  const QSignalBlocker quiet(format_);
-  format_->SetOptions(options);
-}
-
-void PromptWorkbench::SetWaiting(bool waiting) {
-  run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
-  MarkChanged(run_, waiting);
-}
-
-void PromptWorkbench::Changed() {
+void OwnTextPage::Changed() {
   if (isVisible()) preview_timer_->start();
 }
 
-void PromptWorkbench::ShowMarks() {
+void OwnTextPage::ShowMarks() {
   const auto pieces = static_cast<int>(editor_->Pieces().size());
-  const bool gold = !editor_->GoldText().isEmpty();
-  QString text = gold ? tr("gold is marked") : tr("nothing is marked as gold");
+  const QString gold = editor_->GoldText();
+  QString text =
+      gold.isEmpty() ? tr("nothing is marked as gold") : tr("gold: %1").arg(Quoted(gold));
   if (pieces > 0) text += tr(", %n piece(s)", "", pieces);
   marks_->setText(text);
+  marks_->setToolTip(QStringLiteral("<p>") + gold.toHtmlEscaped() + QStringLiteral("</p>"));
   places_->setEnabled(pieces > 0);
 }
 
-void PromptWorkbench::ShowPreview(const PromptPreview& preview, int64_t context) {
+void OwnTextPage::ShowPreview(const PromptPreview& preview, int64_t context) {
   note_->setVisible(!preview.failure.isEmpty());
   note_->setText(preview.failure);
   prompts_ = preview.prompts;
@@ -350,7 +316,7 @@ void PromptWorkbench::ShowPreview(const PromptPreview& preview, int64_t context)
   ShowPrompt();
 }
 
-void PromptWorkbench::ShowPrompt() {
+void OwnTextPage::ShowPrompt() {
   const int index = place_->currentIndex();
   if (index < 0) {
     prompt_->clear();
