@@ -60,6 +60,7 @@ constexpr int kMessageMilliseconds = 8000;
 // Keys in the settings file that is passed to Remember.
 constexpr QLatin1String kGeometryKey("geometry");
 constexpr QLatin1String kModeKey("mode");
+constexpr QLatin1String kTourKey("tour_seen");
 constexpr QLatin1String kLayoutKey("layout");
 constexpr QLatin1String kRecentActionsKey("recent_actions");
 
@@ -140,7 +141,8 @@ void MainWindow::MakeDocks() {
                             scroll->verticalScrollBar()->sizeHint().width());
     // In a larger window, the extra space goes to the plots.
     if (panel == settings_) scroll->setMaximumWidth(kWidestControls);
-    docks_->Add(QString::fromLatin1(id), title, help, scroll);
+    docks_->Add(QString::fromLatin1(id), title, help, scroll, nullptr,
+                panel == settings_ ? settings_->options() : nullptr);
   };
   control("settings", tr("Change"),
           tr("What is changed: a form for each term of setting B, presets, and B as text. "
@@ -230,6 +232,7 @@ void MainWindow::Remember(const QString& file) {
     docks_->Arrange(*mode);
   docks_->Restore(stored.value(kLayoutKey).toByteArray());
   RestorePreferences(*this, stored);
+  settings_->OfferTour(!stored.value(kTourKey).toBool());
   palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
   keeper_ = new SessionKeeper(session_, history_, files_, QFileInfo(file).path());
 }
@@ -255,6 +258,7 @@ void MainWindow::FitScreen() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (QSettings* stored = files_->settings()) {
     stored->setValue(kGeometryKey, saveGeometry());
+    stored->setValue(kTourKey, !settings_->offers_tour());
     stored->setValue(kModeKey, docks_->layout_id());
     stored->setValue(kLayoutKey, docks_->State());
     StorePreferences(*this, *stored);

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
@@ -121,6 +122,8 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Failed, errors_,
           [this](const QString& why) { errors_->Add(why); });
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
+  connect(settings_, &SettingsPanel::TourRequested, this,
+          [this] { actions_->Do(QStringLiteral("tour")); });
   connect(settings_, &SettingsPanel::SearchRequested, docks_,
           [this] { docks_->Show(QStringLiteral("channels")); });
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
@@ -142,10 +145,10 @@ void MainWindow::WireTopBar() {
   connect(modes_, &QTabBar::currentChanged, this,
           [this](int mode) { docks_->SwitchTo(LayoutList()[static_cast<size_t>(mode)]); });
   connect(modes_, &QTabBar::tabBarClicked, this, [this](int mode) {
-    const bool text = LayoutList()[static_cast<size_t>(mode)].id == kOwnTextMode;
-    text ? prompt_panel_->ShowOwnText() : prompt_panel_->LeaveOwnText();
+    if (LayoutList()[static_cast<size_t>(mode)].id == kOwnTextMode) prompt_panel_->ShowOwnText();
   });
   connect(docks_, &DockArea::LayoutChanged, this, [this](const QString& id) {
+    if (id != kOwnTextMode) prompt_panel_->LeaveOwnText();
     const QSignalBlocker quiet(modes_);
     for (size_t i = 0; i < LayoutList().size(); ++i) {
       if (LayoutList()[i].id == id) modes_->setCurrentIndex(static_cast<int>(i));

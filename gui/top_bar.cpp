@@ -19,8 +19,11 @@
 namespace midscope {
 namespace {
 
-constexpr int kNarrowestButton = 120;
-constexpr int kWidestText = 220;
+// The width of the bar from which it has labels, and widths of the buttons for model and prompt.
+constexpr int kWideBar = 1200;
+constexpr int kWideButton = 220;
+constexpr int kNarrowButton = 96;
+constexpr int kButtonMargin = 26;
 constexpr int kSampleWidth = 70;
 constexpr int kGap = 10;
 
@@ -62,25 +65,31 @@ TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
   prompt_->setMenu(new QMenu(prompt_));
   FillPrompts();
   places_ = new PlaceButtons(prompt->place_box(), this);
-  auto* search = new QPushButton(tr("Search…  Ctrl+K"), this);
+  auto* search = new QPushButton(tr("Search…"), this);
   search->setObjectName(QStringLiteral("top_search"));
-  search->setToolTip(tr("Every action of the window by a few letters of its name"));
+  search->setToolTip(tr("Every action of the window by a few letters of its name (Ctrl+K)"));
   connect(search, &QPushButton::clicked, this, &TopBar::SearchRequested);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(4, 4, 4, 4);
   row->setSpacing(6);
-  row->addWidget(model_);
-  row->addWidget(prompt_);
-  row->addWidget(new QLabel(tr("sample"), this));
+  constexpr int kStretch = 100;  // before that of the gap
+  row->addWidget(model_, kStretch);
+  row->addWidget(prompt_, kStretch);
+  const auto label = [this](const QString& text) {
+    labels_.push_back(new QLabel(text, this));
+    labels_.back()->setMinimumWidth(1);  // so that the window can be made narrow
+    return labels_.back();
+  };
+  row->addWidget(label(tr("sample")));
   prompt->sample_box()->setMaximumWidth(kSampleWidth);
   row->addWidget(prompt->sample_box());
   row->addSpacing(kGap);
-  row->addWidget(new QLabel(tr("answer at"), this));
+  row->addWidget(label(tr("answer at")));
   row->addWidget(places_);
   row->addSpacing(kGap);
   row->addWidget(prompt->run_button());
   row->addStretch(1);
-  row->addWidget(new QLabel(tr("show"), this));
+  row->addWidget(label(tr("show")));
   row->addWidget(new CompareSwitch(selection, this));
   row->addSpacing(kGap);
   row->addWidget(search);
@@ -94,7 +103,9 @@ QToolButton* TopBar::MakeButton(const char* name, const QString& help) {
   button->setToolTip(help);
   button->setAccessibleName(help);
   button->setFocusPolicy(Qt::StrongFocus);
-  button->setMinimumWidth(kNarrowestButton);
+  button->setMinimumWidth(kNarrowButton);
+  button->setMaximumWidth(kWideButton);
+  button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   return button;
 }
 
@@ -118,16 +129,30 @@ void TopBar::FillPrompts() {
 }
 
 void TopBar::ShowModel(const QString& label) {
-  const QString text = label.isEmpty() ? tr("No model yet") : label;
-  model_->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kWidestText));
-  model_->setToolTip(tr("%1. Choose another, its dtype and device").arg(text));
+  model_text_ = label.isEmpty() ? tr("No model yet") : label;
+  model_->setToolTip(tr("%1. Choose another, its dtype and device").arg(model_text_));
+  FitTexts();
 }
 
 void TopBar::ShowPrompt() {
   const PromptFields fields = prompt_panel_->fields();
-  const QString title = fields.page == 0 ? TitleOf(fields.task) : tr("Own text");
-  prompt_->setText(fontMetrics().elidedText(title, Qt::ElideRight, kWidestText));
+  prompt_text_ = fields.page == 0 ? TitleOf(fields.task) : tr("Own text");
+  FitTexts();
   prompt_panel_->sample_box()->setEnabled(fields.page == 0);
+}
+
+void TopBar::FitTexts() {
+  for (QWidget* label : labels_) label->setVisible(width() >= kWideBar);
+  if (layout()) layout()->activate();
+  for (QToolButton* each : {model_, prompt_}) {
+    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_,
+                                           Qt::ElideMiddle, each->width() - kButtonMargin));
+  }
+}
+
+void TopBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  FitTexts();
 }
 
 void TopBar::ShowPlaces() { places_->Refresh(); }

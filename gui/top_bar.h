@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QWidget>
+#include <vector>
 
 class QKeyEvent;
 class QToolButton;
@@ -39,13 +40,19 @@ class TopBar : public QWidget {
   // Enter in a field runs the prompt.
   void keyPressEvent(QKeyEvent* event) override;
 
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void FitTexts();
   QToolButton* MakeButton(const char* name, const QString& help);
   void FillPrompts();
 
   PromptPanel* prompt_panel_;
   QToolButton* model_;
   QToolButton* prompt_;
+  QString model_text_;
+  QString prompt_text_;
+  std::vector<QWidget*> labels_;  // hidden in a narrow window
   PlaceButtons* places_;
 };
 

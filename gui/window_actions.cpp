@@ -192,7 +192,7 @@ void WindowActions::AddRun() {
 }
 
 void WindowActions::AddSettings() {
-  const QString menu = QStringLiteral("settings");
+  const QString menu = QStringLiteral("edit");
   for (const Side side : {Side::kA, Side::kB}) {
     const QString name = side == Side::kA ? QStringLiteral("A") : QStringLiteral("B");
     actions_->Add({.id = QStringLiteral("setting-") + name.toLower(),
@@ -242,7 +242,7 @@ void WindowActions::AddSettings() {
 
 // Actions on the names of settings and on which of them the outcome draws.
 void WindowActions::AddMarks() {
-  const QString menu = QStringLiteral("settings");
+  const QString menu = QStringLiteral("edit");
   const auto letter_of = [](const QString& text) {
     const int letter = text.size() == 1 ? text.toUpper().at(0).unicode() - u'A' : -1;
     if (letter < 0 || letter >= SettingMarks::kLetters) {

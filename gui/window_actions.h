@@ -15,7 +15,11 @@ class ActionRegistry;
 class HelpWindow;
 class MainWindow;
 class Panel;
+class Tour;
 struct PromptFields;
+
+// The tour of the window's first findings (window_tour.cpp).
+Tour* MakeTour(MainWindow* window);
 
 class WindowActions : public QObject {
   Q_OBJECT
@@ -55,6 +59,7 @@ class WindowActions : public QObject {
   MainWindow* window_;
   ActionRegistry* actions_;
   HelpWindow* help_ = nullptr;   // created on first use
+  Tour* tour_ = nullptr;         // as above
   Panel* last_panel_ = nullptr;  // the panel that an action showed or changed last
 };
 

@@ -184,7 +184,7 @@ void WindowActions::AddMap() {
                        last_panel_ = map;
                      }});
   actions_->Add({.id = QStringLiteral("ratio"),
-                 .menu = QStringLiteral("settings"),
+                 .menu = QStringLiteral("edit"),
                  .title = tr("Position &ratio of a head of B…"),
                  .help = tr("Sets ratios of heads of B, such as L12H3=1.5, or L12H3=1.5,L12H4=1.2"),
                  .argument = Required(TextParameter("ratios", "such as L12H3=1.5")),

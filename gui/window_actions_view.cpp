@@ -15,10 +15,12 @@
 #include "gui/base/appearance.h"
 #include "gui/file_menu.h"
 #include "gui/help/help_window.h"
+#include "gui/help/tour.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/prompt/sample_bar.h"
+#include "gui/panels/settings/settings_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 
@@ -152,6 +154,16 @@ void WindowActions::AddHelp() {
          .shortcut = id == QLatin1String("shortcuts") ? QKeySequence(Qt::Key_F1) : QKeySequence(),
          .run = [this, id](const QString&) { ShowHelp(id); }});
   }
+  actions_->Add({.id = QStringLiteral("tour"),
+                 .menu = QStringLiteral("help"),
+                 .title = tr("&Tour in six steps"),
+                 .help = tr("Notes beside the controls: the question, the places, a head, the "
+                            "slider, samples, your own text"),
+                 .run = [this](const QString&) {
+                   if (!tour_) tour_ = MakeTour(window_);
+                   tour_->Show(0);
+                   window_->settings()->OfferTour(false);
+                 }});
   actions_->Add({.id = QStringLiteral("palette"),
                  .menu = QStringLiteral("help"),
                  .title = tr("Find an &action…"),
@@ -162,9 +174,11 @@ void WindowActions::AddHelp() {
 
 void WindowActions::MakeMenus() {
   QMenuBar* bar = window_->menuBar();
-  const std::pair<const char*, QString> menus[] = {
-      {"file", tr("&File")},       {"edit", tr("&Edit")}, {"run", tr("&Run")},
-      {"settings", tr("&Change")}, {"view", tr("&View")}, {"help", tr("&Help")}};
+  const std::pair<const char*, QString> menus[] = {{"file", tr("&File")},
+                                                   {"edit", tr("&Edit")},
+                                                   {"run", tr("&Run")},
+                                                   {"view", tr("&View")},
+                                                   {"help", tr("&Help")}};
   for (const auto& [id, title] : menus) {
     QMenu* menu = bar->addMenu(title);
     menu->setObjectName(QStringLiteral("menu_") + QLatin1String(id));

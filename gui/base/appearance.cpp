@@ -100,6 +100,12 @@ void SetAppearance(Appearance appearance) {
 
 Appearance CurrentAppearance() { return State().chosen; }
 
+QString PressedStyle() {
+  return QStringLiteral(
+      "QToolButton:checked { background: palette(highlight); color: palette(highlighted-text); "
+      "border: 1px solid palette(highlight); padding: 3px; }");
+}
+
 QColor ChangedColor() { return {201, 112, 0}; }
 
 namespace {

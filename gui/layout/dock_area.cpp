@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <QAction>
+#include <QApplication>
 #include <QChildEvent>
 #include <QDockWidget>
 #include <QHBoxLayout>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kStateVersion = 2;  // version of saved states; states of another version are rejected
 // The smallest size in which every layout can be arranged.
-constexpr QSize kLeastRoom(900, 520);
+constexpr QSize kLeastRoom(780, 480);
 
 }  // namespace
 
@@ -43,9 +44,9 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(id);
   // A sheet of its own colour on the window's background.
+  dock->setBackgroundRole(QPalette::Base);
+  dock->setAutoFillBackground(true);
   auto* holder = new QWidget(dock);
-  holder->setBackgroundRole(QPalette::Base);
-  holder->setAutoFillBackground(true);
   auto* column = new QVBoxLayout(holder);
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(panel);
@@ -298,24 +299,41 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWid
   // Prevents a long title from setting the dock's minimum width.
   text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   setToolTip(help);
-  setBackgroundRole(QPalette::Base);
-  setAutoFillBackground(true);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(6, 2, 2, 2);
   row->setSpacing(4);
   row->addWidget(text, 1);
   if (head) row->addWidget(head);
-  auto* more = new QToolButton(this);
-  more->setObjectName(QStringLiteral("dock_menu"));
-  more->setText(QStringLiteral("⋯"));
-  more->setToolTip(tr("Help, options and place of this panel"));
-  more->setAccessibleName(tr("Menu of the panel %1").arg(dock->windowTitle()));
-  more->setAutoRaise(true);
-  more->setFocusPolicy(Qt::TabFocus);
-  more->setPopupMode(QToolButton::InstantPopup);
-  more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
-  more->setMenu(MakeMenu(options));
-  row->addWidget(more);
+  more_ = new QToolButton(this);
+  more_->setObjectName(QStringLiteral("dock_menu"));
+  more_->setText(QStringLiteral("⋯"));
+  more_->setToolTip(tr("Help, options and place of this panel"));
+  more_->setAccessibleName(tr("Menu of the panel %1").arg(dock->windowTitle()));
+  more_->setAutoRaise(true);
+  more_->setFocusPolicy(Qt::TabFocus);
+  more_->setPopupMode(QToolButton::InstantPopup);
+  more_->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  more_->setMenu(MakeMenu(options));
+  QSizePolicy policy = more_->sizePolicy();
+  policy.setRetainSizeWhenHidden(true);
+  more_->setSizePolicy(policy);
+  more_->hide();
+  row->addWidget(more_);
+  dock->installEventFilter(this);
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+    const bool inside = now && dock_->isAncestorOf(now);
+    more_->setVisible(inside || dock_->underMouse());
+  });
+}
+
+// The menu's button is in sight while the pointer or the keyboard focus is in the panel.
+bool DockTitle::eventFilter(QObject* watched, QEvent* event) {
+  const bool enters = event->type() == QEvent::Enter;
+  if (enters || (event->type() == QEvent::Leave && !more_->menu()->isVisible())) {
+    QWidget* focus = QApplication::focusWidget();
+    more_->setVisible(enters || (focus && dock_->isAncestorOf(focus)));
+  }
+  return QWidget::eventFilter(watched, event);
 }
 
 QMenu* DockTitle::MakeMenu(QWidget* options) {

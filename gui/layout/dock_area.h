@@ -15,6 +15,7 @@
 
 class QDockWidget;
 class QMenu;
+class QToolButton;
 
 namespace midscope {
 
@@ -109,11 +110,13 @@ class DockTitle : public QWidget {
 
  protected:
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QMenu* MakeMenu(QWidget* options);
 
   QDockWidget* dock_;
+  QToolButton* more_;
 };
 
 }  // namespace midscope

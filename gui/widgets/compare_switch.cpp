@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
+#include "gui/base/appearance.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
@@ -12,6 +13,7 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
+  setStyleSheet(PressedStyle());
   const struct {
     const char* name;
     QString text;

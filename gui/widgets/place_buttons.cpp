@@ -5,12 +5,15 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
+#include "gui/base/appearance.h"
+
 namespace midscope {
 
 PlaceButtons::PlaceButtons(QComboBox* box, QWidget* parent) : QWidget(parent), box_(box) {
   row_ = new QHBoxLayout(this);
   row_->setContentsMargins(0, 0, 0, 0);
   row_->setSpacing(0);
+  setStyleSheet(PressedStyle());
   row_->addWidget(box_);
   for (int i = 0; i < kMostButtons; ++i) {
     auto* button = new QToolButton(this);

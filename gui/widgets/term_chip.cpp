@@ -14,6 +14,7 @@ namespace midscope {
 namespace {
 
 constexpr int kNarrowestFace = 60;
+constexpr int kFaceMargin = 8;
 constexpr qsizetype kLongestText = 44;  // in characters; the tooltip shows the whole text
 
 }  // namespace
@@ -31,6 +32,7 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   face_->setFocusPolicy(Qt::StrongFocus);
   // In a narrow panel the text is elided, so that it does not widen the panel.
   face_->setMinimumWidth(kNarrowestFace);
+  face_->setFixedHeight(fontMetrics().height() + kFaceMargin);
   face_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   face_->installEventFilter(this);
   more_ = new QToolButton(this);

@@ -108,9 +108,9 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   connect(find, &QPushButton::clicked, this,
           [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
   QHBoxLayout* head = MakeControlRow();
-  head->addWidget(channel_);
   head->addWidget(find);
   FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("channel"), channel_);
   row->addWidget(follow_);
   row->AddLabelled(tr("layers"), layer_);
   row->AddLabelled(tr("drop first"), dropped_);

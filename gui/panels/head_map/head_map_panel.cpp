@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QEvent>
 #include <QLabel>
+#include <QResizeEvent>
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -287,11 +288,10 @@ void HeadMapPanel::ShowBeside(bool shown) {
   maps_->setStretch(2, row ? 4 : 1);
 }
 
-// Uses the size of the maps, not of the panel, because the list and the controls also change it. Qt
-// has laid out the maps before this is called.
+// Uses the size of the maps, not of the panel, because the list and the controls also change it.
 bool HeadMapPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == maps_->parentWidget() && event->type() == QEvent::Resize) {
-    const QSize size = maps_->geometry().size();
+    const QSize size = static_cast<QResizeEvent*>(event)->size();
     const bool row = size.width() >= 2 * kNarrowestMap;
     maps_->setDirection(row ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     const int room = row ? size.width() / kNarrowestMap : size.height() / kLowestMap;

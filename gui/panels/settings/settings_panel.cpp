@@ -21,7 +21,6 @@
 #include "gui/plots/plot_style.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
-#include "gui/widgets/fold_box.h"
 #include "gui/widgets/text_line.h"
 #include "probes/measure/channels/channel_layers.h"
 
@@ -82,15 +81,21 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   stack_ = new StackEditor(this);
   tries_ = new QVBoxLayout;
   tries_->setSpacing(0);
-  auto* fold = new FoldBox(tr("More options"), MakeOptions(), this);
-  fold->setObjectName(QStringLiteral("settings_options"));
+  options_ = MakeOptions();
+  options_->hide();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(4, 2, 4, 2);
   column->setSpacing(8);
   column->addWidget(stack_);
   column->addLayout(tries_);
+  tour_ = new QPushButton(tr("New here? A tour in six steps ▸"), this);
+  tour_->setObjectName(QStringLiteral("offer_tour"));
+  tour_->setToolTip(tr("Notes beside the controls; Help > Tour shows them again"));
+  tour_->hide();
+  connect(tour_, &QPushButton::clicked, this, &SettingsPanel::TourRequested);
+  column->addWidget(tour_);
   column->addWidget(text_b_);
-  column->addWidget(fold);
+  column->addWidget(options_);
   for (const Side side : {Side::kA, Side::kB}) {
     connect(text(side == Side::kB), &TextLine::Edited, this, [this, side](const Intervention& now) {
       SettingPair next = shown_;
@@ -264,6 +269,10 @@ void SettingsPanel::SetModel(const ModelConfig& config) {
   OfferTries(config);
 }
 
+void SettingsPanel::OfferTour(bool offered) { tour_->setVisible(offered); }
+
+bool SettingsPanel::offers_tour() const { return !tour_->isHidden(); }
+
 void SettingsPanel::Suggest() { stack_->Suggest(side_ == Side::kB ? suggestion_ : std::nullopt); }
 
 // One click each: what the model's papers changed, as far as it fits this model.
@@ -276,8 +285,7 @@ void SettingsPanel::OfferTries(const ModelConfig& config) {
     auto* link = new QPushButton(title + QStringLiteral(" ▸"), this);
     link->setObjectName(QStringLiteral("try_%1").arg(tries_->count()));
     link->setFlat(true);
-    link->setStyleSheet(
-        QStringLiteral("QPushButton { text-align: left; color: palette(link); padding: 3px; }"));
+    link->setStyleSheet(QStringLiteral("QPushButton { text-align: left; padding: 3px; }"));
     link->setToolTip(tip);
     tries_->addWidget(link);
     return link;

@@ -11,12 +11,12 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/term_fields.h"
 
+class QPushButton;
 class QToolButton;
 class QVBoxLayout;
 
 namespace midscope {
 
-class FoldBox;
 class SettingMarks;
 class StackEditor;
 class TextLine;
@@ -39,6 +39,9 @@ class SettingsPanel : public QWidget {
   void UseTried(TriedSettings* tried, SettingHistory* history);
   // Selects the setting whose terms are shown as cards; initially B.
   void ShowCardsOf(Side side);
+  // Whether a button offers the tour of the window.
+  void OfferTour(bool offered);
+  bool offers_tour() const;
   Side side_of_cards() const { return side_; }
   // Sets the names of passages, and the head, that are suggested for terms.
   void OfferPassages(const QStringList& names);
@@ -46,12 +49,15 @@ class SettingsPanel : public QWidget {
   // Sets the selected tokens as a suggestion for terms, in the form "50:60"; an empty range: none.
   void OfferRange(qint64 begin, qint64 end);
   StackEditor* stack() const { return stack_; }
+  // A as text, the terms of A, and buttons that copy or swap the settings; hidden at first.
+  QWidget* options() const { return options_; }
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
 
  Q_SIGNALS:
   void Changed(const midscope::SettingPair& pair, bool dragging);
   // Emitted when the user wants to search for channels that carry position.
   void SearchRequested();
+  void TourRequested();
   // Emitted when a card cannot be copied.
   void Failed(const QString& why);
 
@@ -73,6 +79,8 @@ class SettingsPanel : public QWidget {
   Side side_ = Side::kB;
   bool dragging_ = false;  // a slider of a card is being dragged
   QVBoxLayout* tries_;
+  QPushButton* tour_;
+  QWidget* options_;
   QToolButton* side_a_;
   QToolButton* side_b_;
   TriedSettings* tried_ = nullptr;

@@ -66,6 +66,7 @@ class LayoutsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     DockArea* area = rig.window.docks();
+    area->Arrange(*FindLayout("explore"));
     QTRY_VERIFY(IsSeen(*area, "outcome"));
     QVERIFY(PlaceOf(*area, "settings").right() < PlaceOf(*area, "outcome").left());
     QVERIFY(PlaceOf(*area, "outcome").bottom() < PlaceOf(*area, "head-map").top());
@@ -113,6 +114,7 @@ class LayoutsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     DockArea* area = rig.window.docks();
+    area->Arrange(*FindLayout("explore"));
     QTRY_VERIFY(IsSeen(*area, "outcome"));
     const QRect before = PlaceOf(*area, "text");
     area->ToggleWhole(area->Find("text"));

@@ -11,6 +11,7 @@
 #include "data/store/record_reader.h"
 #include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
+#include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/channels/channel_search_panel.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/notes_panel.h"
@@ -205,7 +206,7 @@ class PanelListTest : public QObject {
       QCOMPARE(panel->window(), &rig.window);
     }
     // In a group of tabs, the front panel hides the others, which then do not draw.
-    QTRY_VERIFY(!rig.window.panel<OutcomePanel>()->isVisible());
+    QTRY_VERIFY(!rig.window.panel<ChannelPanel>()->isVisible());
   }
 
   void EveryPanelsPlotsAreExported() {

@@ -18,6 +18,8 @@
 #include <map>
 
 #include "core/terms/intervention_text.h"
+#include "gui/actions/action_registry.h"
+#include "gui/help/tour.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/channels/channel_panel.h"
@@ -127,6 +129,8 @@ class FirstScreenTest : public QObject {
     window_->show();
     window_->OpenModel(QStringLiteral("embedded"));
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+    // The platform's screen is smaller, and the window began for it.
+    window_->docks()->Arrange(LayoutList().front());
     QApplication::processEvents();
   }
   void cleanupTestCase() {  // NOLINT(readability-identifier-naming): as above
@@ -196,6 +200,24 @@ class FirstScreenTest : public QObject {
     compare("running");
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
     compare("run");
+  }
+
+  void TheTourShowsRealControls() {
+    window_->actions_list()->Do(QStringLiteral("tour"));
+    auto* tour = window_->findChild<Tour*>();
+    QVERIFY(tour);
+    QCOMPARE(tour->steps().size(), size_t{6});
+    auto* note = Find<QWidget>("tour_note");
+    for (int step = 0; step < 6; ++step) {
+      QCOMPARE(tour->step(), step);
+      QApplication::processEvents();
+      QVERIFY2(Seen(tour->target()), qPrintable(QString::number(step)));
+      QVERIFY(window_->rect().contains(note->geometry()));
+      QTest::mouseClick(Find<QPushButton>("tour_next"), Qt::LeftButton);
+    }
+    QCOMPARE(tour->step(), -1);
+    QVERIFY(!note->isVisible());
+    window_->modes()->setCurrentIndex(0);
   }
 
   void PlacesAreButtonsAndOwnTextIsAMode() {

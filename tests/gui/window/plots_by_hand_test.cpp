@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
+#include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention/attention_panel.h"
@@ -240,7 +241,8 @@ class PlotsByHandTest : public QObject {
   void ChoicesOfRowsHavePictures() {
     Rig rig;
     QVERIFY(rig.OpenModel());
-    for (const char* name : {"rows", "position_rows"}) {
+    rig.window.history()->Change({{}, ParseIntervention("pi(1.5) + channel(3, factor=0)")}, false);
+    for (const char* name : {"term_channel_rows", "term_pi_rows"}) {
       const auto* rows = rig.Find<QComboBox>(name);
       for (int i = 0; i < rows->count(); ++i) {
         QVERIFY2(!rows->itemIcon(i).isNull(), qPrintable(rows->itemText(i)));
@@ -298,7 +300,7 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(panel->plots_below().size(), places);
     QVERIFY(!panel->plots_below()[shown]->row(Side::kA).isEmpty());
     QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
-    auto* walk = panel->findChild<QPushButton*>("attention_places");
+    auto* walk = rig.window.findChild<QPushButton*>("attention_places");
     QVERIFY(walk->isVisible());
     QCOMPARE(walk->text(), QStringLiteral("Run the other %1").arg(places - 1));
     QTest::mouseClick(walk, Qt::LeftButton);

@@ -69,7 +69,7 @@ class WindowActionsTest : public QObject {
 
   void MenusHaveTheirActions() {
     WindowRig<> rig;
-    for (const char* name : {"file", "edit", "run", "view", "settings", "help"}) {
+    for (const char* name : {"file", "edit", "run", "view", "help"}) {
       auto* menu = rig.Find<QMenu>(qPrintable(QStringLiteral("menu_") + name));
       QVERIFY2(menu && !menu->actions().isEmpty(), name);
     }

@@ -190,13 +190,13 @@ class WindowFaultsTest : public QObject {
     QVERIFY2(mean_b->name().contains(QStringLiteral("× -1")), qPrintable(mean_b->name()));
     QVERIFY(plot->mean_of(Side::kA)->data()->at(10)->value != mean_b->data()->at(10)->value);
     // The plot shows the channel of the control until another one is chosen in the plot.
-    rig.Find<QSpinBox>("channel")->setValue(57);
+    rig.Find<QDoubleSpinBox>("term_channel_channel")->setValue(57);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.session->channel(), int64_t{57});
     QVERIFY2(plot->title().contains("57"), qPrintable(plot->title()));
     rig.Find<QSpinBox>("shown_channel")->setValue(11);
     QVERIFY(rig.Settle());
-    rig.Find<QSpinBox>("channel")->setValue(58);
+    rig.Find<QDoubleSpinBox>("term_channel_channel")->setValue(58);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.session->channel(), int64_t{11});
   }
