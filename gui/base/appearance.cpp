@@ -10,6 +10,7 @@
 #include <QDBusPendingReply>
 #include <QObject>
 #include <QPalette>
+#include <QWidget>
 
 namespace midscope {
 
@@ -59,6 +60,13 @@ void Apply() {
   std::optional<bool> dark = state.desktop_dark;
   if (state.chosen != Appearance::kDesktop) dark = state.chosen == Appearance::kDark;
   QApplication::setPalette(dark ? SchemePalette(*dark) : *state.first);
+  // Widgets with a style sheet of their own keep the former palette until it is set again.
+  for (QWidget* widget : QApplication::allWidgets()) {
+    const QString sheet = widget->styleSheet();
+    if (sheet.isEmpty()) continue;
+    widget->setStyleSheet(QString());
+    widget->setStyleSheet(sheet);
+  }
 }
 
 }  // namespace

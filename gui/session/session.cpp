@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
+constexpr int kLongWhatIfMilliseconds = 700;
 
 // Records state their kind of products only for integer products; else "".
 std::string ProductsOf(const Record& record) {
@@ -37,6 +38,9 @@ Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> lin
   pause_timer_.setSingleShot(true);
   pause_timer_.setInterval(kPauseMilliseconds);
   connect(&pause_timer_, &QTimer::timeout, this, &Session::OnPaused);
+  what_if_timer_.setSingleShot(true);
+  what_if_timer_.setInterval(kLongWhatIfMilliseconds);
+  connect(&what_if_timer_, &QTimer::timeout, this, &Session::UpdateBusy);
   // Queued, because Post replies to superseded requests before it returns the new ticket.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::WhatIfPart, this, &Session::OnWhatIfPart, Qt::QueuedConnection);

@@ -413,6 +413,8 @@ class Session : public QObject {
   };
   std::map<quint64, Pending> pending_;
   QString busy_;
+  quint64 watched_what_if_ = 0;  // the oldest that runs; 0: none
+  QTimer what_if_timer_;         // runs until that one counts as long
   Changes changes_;  // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;

@@ -38,7 +38,7 @@ QString BusyText(RequestKind kind) {
     case RequestKind::kWhatIf:
       break;
   }
-  return Session::tr("What-if");
+  return Session::tr("Outcome at every place");
 }
 
 // The word for the kind of run, for Failed and Succeeded.
@@ -258,12 +258,21 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
   }
 }
 
+// A what-if counts as work once it takes longer than a step of a slider may.
 void Session::UpdateBusy() {
   QString text;
+  quint64 what_if = 0;
   for (const auto& [ticket, pending] : pending_) {
-    if (pending.kind == RequestKind::kWhatIf) continue;
-    text = BusyText(pending.kind);
-    break;
+    if (pending.kind != RequestKind::kWhatIf) {
+      text = BusyText(pending.kind);
+      break;
+    }
+    if (what_if == 0) what_if = ticket;
+  }
+  if (what_if != std::exchange(watched_what_if_, what_if)) {
+    what_if == 0 ? what_if_timer_.stop() : what_if_timer_.start();
+  } else if (what_if != 0 && text.isEmpty() && !what_if_timer_.isActive()) {
+    text = BusyText(RequestKind::kWhatIf);
   }
   if (text == busy_) return;
   busy_ = text;

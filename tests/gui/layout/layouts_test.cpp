@@ -116,6 +116,7 @@ class LayoutsTest : public QObject {
     DockArea* area = rig.window.docks();
     area->Arrange(*FindLayout("explore"));
     QTRY_VERIFY(IsSeen(*area, "outcome"));
+    QTest::qWait(50);  // the sizes of an arrangement are applied once more
     const QRect before = PlaceOf(*area, "text");
     area->ToggleWhole(area->Find("text"));
     QTRY_VERIFY(!area->Find("outcome")->isVisible());

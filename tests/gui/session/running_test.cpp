@@ -140,6 +140,25 @@ class RunningTest : public QObject {
     QCoreApplication::processEvents();  // queued calls for it were removed
   }
 
+  void ALongWhatIfIsShownAndCancelled() {
+    Rig rig;
+    rig.session->SetSamples(0);
+    rig.window->OpenModel(QStringLiteral("embedded"));
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return rig.session->settled(Side::kA) && !rig.session->has_pending_request();
+    }));
+    auto* cancel = rig.Find<QPushButton>("cancel");
+    QVERIFY(!cancel->isVisible());
+    rig.control->HoldWhatIfs(true);
+    rig.window->history()->Change({{}, Factor(0.5)}, true);
+    QTRY_VERIFY(cancel->isVisible());
+    QCOMPARE(rig.Find<QLabel>("progress_what")->text(), QString("Outcome at every place"));
+    const QRect place(cancel->mapTo(rig.window.get(), QPoint(0, 0)), cancel->size());
+    rig.control->HoldWhatIfs(false);
+    QTRY_VERIFY(!cancel->isVisible());
+    QCOMPARE(QRect(cancel->mapTo(rig.window.get(), QPoint(0, 0)), cancel->size()), place);
+  }
+
   void AWindowClosesWhileAKnobIsAnswered() {
     Rig rig;
     rig.session->SetSamples(0);

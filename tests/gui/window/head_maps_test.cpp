@@ -47,6 +47,7 @@ class HeadMapsTest : public QObject {
     QVERIFY(rig.map->diverging());
     QCOMPARE(rig.map->data_range().lower, -rig.map->data_range().upper);
     QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
+    rig.map->replot();
     const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
     QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
     // A quantity of the selected tokens, which then change.
