@@ -49,7 +49,7 @@ class MeansTest : public QObject {
     Rig rig(5.4);  // 5.4 s times 5 places times 20 samples: 9 min
     QVERIFY(rig.OpenModel());
     QTRY_VERIFY(!rig.button->isHidden());
-    QCOMPARE(rig.button->text(), QString("means over 20 (9 min)"));
+    QCOMPARE(rig.button->text(), QString("Means over 20 samples (9 min)"));
     QCOMPARE(rig.control->comparisons(), size_t{0});
     rig.button->click();
     QTRY_VERIFY(rig.HasMeans(Side::kA));
@@ -59,7 +59,7 @@ class MeansTest : public QObject {
     rig.SetB("pi(1.5)");
     QVERIFY(rig.Settle());
     QTRY_VERIFY(!rig.button->isHidden());
-    QCOMPARE(rig.button->text(), QString("means over 20 (9 min)"));
+    QCOMPARE(rig.button->text(), QString("Means over 20 samples (9 min)"));
     QCOMPARE(rig.control->comparisons(), size_t{1});
   }
 

@@ -149,6 +149,7 @@ class RunningTest : public QObject {
     }));
     auto* cancel = rig.Find<QPushButton>("cancel");
     QVERIFY(!cancel->isVisible());
+    rig.session->SetPauseDelay(kLongestStop * 100);  // no full run while the slider is held
     rig.control->HoldWhatIfs(true);
     rig.window->history()->Change({{}, Factor(0.5)}, true);
     QTRY_VERIFY(cancel->isVisible());

@@ -15,6 +15,7 @@
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention/attention_panel.h"
+#include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/channels/channel_search_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
@@ -196,22 +197,22 @@ class SessionsTest : public QObject {
     {
       Rig rig;
       rig.window.show();
-      rig.window.docks()->Arrange(*FindLayout("channels"));
+      rig.window.docks()->Arrange(*FindLayout("parts"));
       rig.window.files()->SaveSession(file);
     }
     Rig rig;
     rig.window.show();
-    QTRY_VERIFY(rig.window.panel<AttentionPanel>()->isVisible());
+    QTRY_VERIFY(rig.window.panel<ChannelPanel>()->isVisible());
     rig.window.files()->OpenPath(file);
     QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
-    QTRY_VERIFY(!rig.window.panel<AttentionPanel>()->isVisible());
+    QTRY_VERIFY(!rig.window.panel<ChannelPanel>()->isVisible());
     // If the layout cannot be read, the window keeps its own.
     SavedSession saved = ReadSessionFile(file);
     saved.layout = "bm90IGEgbGF5b3V0";
     WriteSessionFile(file, saved);
     rig.window.files()->OpenPath(file);
     QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
-    QVERIFY(!rig.window.panel<AttentionPanel>()->isVisible());
+    QVERIFY(!rig.window.panel<ChannelPanel>()->isVisible());
   }
 
   void TheFormOfTheChannelSearchComesBack() {
