@@ -38,9 +38,9 @@ void LinesPlot::Show(const Record* record, const View& view) {
   const bool drawn =
       array && array->axes.size() == 2 && HasArray(*record, array->name, array->axes);
   SetEmptyMessage(drawn ? QString() : tr("Nothing to draw"));
-  SetTitle(
-      drawn ? QString::fromStdString(array->description.empty() ? array->name : array->description)
-            : QString());
+  SetTitle(!drawn                       ? QString()
+           : array->description.empty() ? ArrayWords(array->name)
+                                        : QString::fromStdString(array->description));
   UseLogarithm(view.logarithmic);
   if (drawn) Draw(*record, *array);
   ResetView();

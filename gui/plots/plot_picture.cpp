@@ -51,6 +51,7 @@ PlotPicture::PlotPicture(Plot& plot, int millimetres)
                              (kTextPoints * kMillimetresPerInch)) {
   plot_.BeginPicture();
   const int width = static_cast<int>(std::lround(millimetres * pixels_per_millimetre_));
+  pixels_per_millimetre_ = width / static_cast<double>(millimetres);
   size_ = {width, plot_.FitPicture(width)};
 }
 

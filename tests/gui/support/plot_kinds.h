@@ -198,12 +198,16 @@ inline MadePlot Panels(bool maps, int count) {
 
 inline MadePlot Text() {
   auto plot = std::make_unique<TextPicture>();
-  PromptText prompt = ReadPromptText(nullptr);
+  PromptText prompt;
   QVector<double> values;
   for (int i = 0; i < 142; ++i) {
-    prompt.tokens << (i % 11 == 10 ? QStringLiteral("\n") : QStringLiteral(" word%1").arg(i));
+    const QString token = i % 11 == 10 ? QStringLiteral("\n") : QStringLiteral(" word%1").arg(i);
+    prompt.tokens << token;
+    prompt.begins << static_cast<int>(prompt.text.size());
+    prompt.text += token;
     values.append(0.01 * i);
   }
+  prompt.begins << static_cast<int>(prompt.text.size());
   TokenScale scale;
   scale.highest = 1.42;
   plot->Show(prompt, {{QStringLiteral("A: none"), values}, {QStringLiteral("B"), values}}, 2, scale,

@@ -35,6 +35,10 @@ class TextRecorder : public QPaintDevice {
       case PdmPhysicalDpiX:
       case PdmPhysicalDpiY:
         return dots_per_inch_;
+      case PdmDevicePixelRatio:
+        return 1;
+      case PdmDevicePixelRatioScaled:
+        return static_cast<int>(devicePixelRatioFScale());
       case PdmDepth:
         return 32;
       default:
