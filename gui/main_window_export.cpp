@@ -9,13 +9,13 @@
 #include "gui/main_window.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/session/session.h"
 #include "gui/widgets/error_bar.h"
 
 namespace midscope {
 namespace {
 
-constexpr QSize kExportSize(760, 460);
 constexpr int kShownMilliseconds = 8000;
 constexpr qsizetype kMostNamed = 5;
 
@@ -60,7 +60,7 @@ void MainWindow::ExportTo(const QString& folder, bool overwrite) {
         if (!overwrite) RefuseIfPresent(folder, PresentOf(all, folder));
         QStringList written;
         for (Plot* plot : all)
-          written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);
+          written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kTwoColumns);
         statusBar()->showMessage(tr("%1 files written to %2").arg(written.size()).arg(folder),
                                  kShownMilliseconds);
       },
@@ -88,7 +88,7 @@ void MainWindow::ExportPlot(Plot& plot, const QString& path, bool overwrite) {
   session_->FlushChanges();
   if (!overwrite)
     RefuseIfPresent(file.path(), Present(file.path(), file.completeBaseName(), {format}));
-  WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kExportSize);
+  WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kTwoColumns);
   statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), kShownMilliseconds);
 }
 

@@ -175,6 +175,7 @@ int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t 
 
 QString ShownToken(const QString& token) {
   QString shown = token;
+  if (shown.trimmed().isEmpty()) shown.replace(QLatin1Char(' '), QChar(0x2423));  // open box
   shown.replace(QStringLiteral("\n"), QStringLiteral("\\n"));
   shown.replace(QStringLiteral("\t"), QStringLiteral("\\t"));
   shown.replace(QStringLiteral("\r"), QStringLiteral("\\r"));

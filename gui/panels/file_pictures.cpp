@@ -12,20 +12,11 @@
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
-#include "gui/plots/plot_style.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/session/record_name.h"
 
 namespace midscope {
 namespace {
-
-constexpr QSize kPictureSize(760, 460);
-
-bool HasErrorBars(Plot& plot) {
-  for (int i = 0; i < plot.plottableCount(); ++i) {
-    if (qobject_cast<const QCPErrorBars*>(plot.plottable(i))) return true;
-  }
-  return false;
-}
 
 HeadId LargestScore(const Record& score) {
   HeadId best;
@@ -136,12 +127,15 @@ QString FilePictures::RunCaption() const {
 }
 
 void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& drawn,
-                         const QSize& extent, const QString& interval) {
+                         const QString& interval) {
   QStringList caption = {RunCaption()};
-  if (HasErrorBars(plot)) {
-    caption << (interval.isEmpty() ? QObject::tr("bars: 95 % intervals")
-                                   : QObject::tr("bars: 95 %, ") + interval);
+  if (plot.HasErrorBars()) {
+    caption << (interval.isEmpty() ? QObject::tr("bars: 95 % CI")
+                                   : QObject::tr("bars: 95 % CI, ") + interval);
   }
+  const int64_t samples = drawn.a ? IntegerAttribute(*drawn.a, "samples", 0) : 0;
+  if (samples > 0 && !caption.front().contains(QObject::tr("samples: ")))
+    caption << QObject::tr("samples: %1").arg(samples);
   for (const Record* record : {drawn.a, drawn.b}) {
     const QString setting = record ? SettingText(record) : QString();
     if (!setting.isEmpty()) {
@@ -150,7 +144,6 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
     }
   }
   plot.SetCaption(caption.join(QStringLiteral("; ")));
-  plot.UsePalette(LightPalette());
   QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures")
                         .arg(request_.file, request_.formats.value(0));
   for (const QString& file : request_.reference) picture += QStringLiteral(" --reference ") + file;
@@ -161,8 +154,7 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   if (!provenance_.command.empty())
     comments << QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command));
   comments << QObject::tr("picture: %1").arg(picture);
-  written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats,
-                             extent.isEmpty() ? kPictureSize : extent, comments);
+  written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kTwoColumns, comments);
 }
 
 }  // namespace midscope

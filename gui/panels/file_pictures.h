@@ -3,7 +3,6 @@
 // (Panel::Render), and the files that are written.
 #pragma once
 
-#include <QSize>
 #include <QString>
 #include <QStringList>
 #include <optional>
@@ -61,10 +60,9 @@ class FilePictures {
   // below the picture; the CSV also lists the commands that made the file and the picture. If the
   // plot has error bars, the caption says that they are 95 % intervals, and `interval`, their
   // method
-  // ("Student's t"; "": not stated). `extent`: size of a picture with several panels; by default
-  // the size for one panel. Throws Error (failure).
+  // ("Student's t"; "": not stated). Throws Error (failure).
   void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {},
-             const QSize& extent = {}, const QString& interval = {});
+             const QString& interval = {});
   // The paths of all written files, including CSV, in order.
   const QStringList& written() const { return written_; }
 

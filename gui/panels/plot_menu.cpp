@@ -5,13 +5,13 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QDockWidget>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QMenu>
 
 #include "gui/base/display_text.h"
+#include "gui/panels/picture_dialog.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
 
@@ -19,12 +19,6 @@ namespace midscope {
 namespace {
 
 constexpr char kRecordsProperty[] = "midscope_records";
-constexpr double kPointsPerMillimetre = 72 / 25.4;
-constexpr double kHeightOverWidth = 0.62;
-// Widths of one and two columns of a journal page, in millimetres.
-constexpr int kNarrow = 85;
-constexpr int kWide = 174;
-constexpr QSize kHiddenSize(760, 460);  // size of a picture that exists only for export
 
 Plot* PlotAt(QWidget* inside, const QPoint& position) {
   for (QWidget* at = inside->childAt(position); at && at != inside; at = at->parentWidget()) {
@@ -83,10 +77,10 @@ QMenu* PlotMenu::Make(Plot* plot, const std::vector<std::string>& records) {
     Q_EMIT Told(tr("Python that reads these arrays is on the clipboard"));
   });
   menu->addSeparator();
-  add("export_narrow", tr("Export, one column (%1 mm)…").arg(kNarrow),
-      [this, plot] { Export(plot, kNarrow); });
-  add("export_wide", tr("Export, two columns (%1 mm)…").arg(kWide),
-      [this, plot] { Export(plot, kWide); });
+  add("export_narrow", tr("Export, one column (%1 mm)…").arg(kOneColumn),
+      [this, plot] { Export(plot, kOneColumn); });
+  add("export_wide", tr("Export, two columns (%1 mm)…").arg(kTwoColumns),
+      [this, plot] { Export(plot, kTwoColumns); });
   menu->addSeparator();
   add("show_all", tr("&Show everything"), [plot] {
     plot->ResetView();
@@ -96,9 +90,7 @@ QMenu* PlotMenu::Make(Plot* plot, const std::vector<std::string>& records) {
 }
 
 void PlotMenu::CopyPicture(Plot* plot) {
-  constexpr double kSharp = 2;  // pixels per point
-  const QSize size = plot->FileSize(plot->isHidden() ? kHiddenSize : plot->size());
-  QApplication::clipboard()->setPixmap(plot->toPixmap(size.width(), size.height(), kSharp));
+  QApplication::clipboard()->setImage(PlotPicture(*plot, kTwoColumns).Image());
   Q_EMIT Told(tr("The picture is on the clipboard"));
 }
 
@@ -114,15 +106,11 @@ void PlotMenu::CopyCommand() {
 }
 
 void PlotMenu::Export(Plot* plot, int millimetres) {
-  const QString path = QFileDialog::getSaveFileName(plot, tr("Export the plot"),
-                                                    plot->file_stem() + QStringLiteral(".svg"),
-                                                    tr("Pictures (*.svg *.pdf *.png)"));
-  if (path.isEmpty()) return;
-  const QFileInfo file(path);
-  const double width = millimetres * kPointsPerMillimetre;
-  WritePlotFiles(*plot, file.path(), file.completeBaseName(), {file.suffix().toLower()},
-                 QSizeF(width, width * kHeightOverWidth).toSize());
-  Q_EMIT Told(tr("%1 written, its numbers beside it").arg(path));
+  auto* dialog = new PictureDialog(plot, millimetres, plot);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &PictureDialog::Written, this, &PlotMenu::Told);
+  connect(dialog, &PictureDialog::Failed, this, &PlotMenu::Failed);
+  dialog->open();
 }
 
 }  // namespace midscope

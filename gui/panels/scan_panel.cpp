@@ -85,7 +85,7 @@ void ShowLargest(const Record& record, const ScanView& view, BarPlot& plot) {
 // Shows an empty map for items of one axis.
 void ShowMap(const Record& record, const ScanView& view, RecordPlot& plot) {
   const Record grid = GridOfView(record, view);
-  plot.Show(HasGrid(record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
+  plot.Show(HasGrid(record) ? &grid : nullptr, grid.arrays.front().name, {}, RecordForm::kHeatMap);
   plot.SetTitle(ScanTitle(record, view));
 }
 
@@ -103,7 +103,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   scroll->setWidget(form_);
   bars_ = new BarPlot(tabs_, QStringLiteral("scan_largest"));
   map_ = new RecordPlot(tabs_, QStringLiteral("scan_map"));
-  tabs_->addTab(scroll, tr("What"));
+  tabs_->addTab(scroll, tr("Options"));
   tabs_->addTab(bars_, tr("Largest"));
   tabs_->addTab(map_, tr("Map"));
   start_ = new QPushButton(tr("Scan"), this);
@@ -113,7 +113,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
          "Cancel in the status bar stops it; what is done stays"));
   view_ = new QComboBox(this);
   view_->setObjectName(QStringLiteral("scan_view"));
-  view_->setToolTip(tr("What of the scan is shown"));
+  view_->setToolTip(tr("Quantity of the scan that is shown"));
   view_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   view_->hide();
   note_ = new QLabel(this);
@@ -124,7 +124,10 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   row->addWidget(note_);
   LayOutPanel(this, tabs_, row);
   connect(start_, &QPushButton::clicked, this, &ScanPanel::Start);
-  connect(view_, &QComboBox::currentIndexChanged, this, &ScanPanel::Draw);
+  connect(view_, &QComboBox::currentIndexChanged, this, [this] {
+    new_view_.clear();
+    Draw();
+  });
   connect(bars_, &BarPlot::BarChosen, this,
           [this](qsizetype bar) { Offer(bars_->bars().value(bar).name); });
   connect(map_, &RecordPlot::CellChosen, this, [this](int64_t line, int64_t along) {
@@ -170,14 +173,18 @@ void ScanPanel::DrawWaiting() {
 void ScanPanel::OfferViews(const Record* record) {
   std::vector<ScanView> views = ScanViews(record);
   if (views == views_) return;
+  QStringList before;
+  for (const ScanView& view : views_) before << view.name;
   views_ = std::move(views);
   const QSignalBlocker blocker(view_);
-  // Index 0 is the default, not a choice: views of shares, which arrive with the last sample, are
-  // inserted before it.
-  const QString chosen = view_->currentIndex() > 0 ? view_->currentText() : QString();
+  // Views of shares arrive with the last sample and are inserted before the others; the shown view
+  // stays.
+  const QString shown = view_->currentText();
   view_->clear();
   for (const ScanView& view : views_) view_->addItem(view.name);
-  view_->setCurrentIndex(std::max(view_->findText(chosen), views_.empty() ? -1 : 0));
+  const int kept = shown.isEmpty() ? -1 : view_->findText(shown);
+  new_view_ = kept > 0 && before.value(0) != views_.front().name ? views_.front().name : QString();
+  view_->setCurrentIndex(views_.empty() ? -1 : std::max(kept, 0));
   view_->setVisible(!views_.empty());
 }
 
@@ -192,15 +199,18 @@ void ScanPanel::ShowState(const Record* record) {
   if (IntegerAttribute(*record, "complete", 1) == 0)
     text += session()->scans() ? tr(", goes on")
                                : tr(", stopped: Scan goes on from the samples that are done");
-  if (session()->ready()) text += tr(" · click: the term on B");
+  if (!new_view_.isEmpty()) text += tr(" · new view: %1").arg(new_view_);
+  if (session()->ready()) text += tr(" · click an item to add it to B");
   note_->setText(text);
 }
 
 void ScanPanel::Draw() {
   const Record* record = ShownRecord();
   OfferViews(record);
-  const QString reason = session()->shows_file() ? tr("The file has no scan")
-                                                 : tr("Nothing is scanned: What, then Scan");
+  ShowState(record);
+  const QString reason = session()->shows_file()
+                             ? tr("The file has no scan")
+                             : tr("No scan yet. Choose options, then press Scan");
   bars_->SetReason(reason);
   map_->SetReason(record && !HasGrid(*record) ? tr("One axis: see Largest") : reason);
   if (!record || views_.empty()) {
@@ -211,7 +221,9 @@ void ScanPanel::Draw() {
   const ScanView& view = views_[static_cast<size_t>(std::max(view_->currentIndex(), 0))];
   ShowLargest(*record, view, *bars_);
   ShowMap(*record, view, *map_);
-  const QString caption = CaptionWith(*session(), {});
+  const QString caption =
+      CaptionWith(*session(), {}) + QStringLiteral("; ") +
+      QString::fromStdString(CountText(IntegerAttribute(*record, "samples", 0), "sample"));
   bars_->SetCaption(caption);
   map_->SetCaption(caption);
 }

@@ -52,6 +52,7 @@ class ScanPanel : public Panel {
   QPushButton* start_;
   QLabel* note_;
   std::vector<ScanView> views_;
+  QString new_view_;    // name of a view that arrived while another one was shown; "": none
   bool waits_ = false;  // to draw until the panel is shown
 };
 

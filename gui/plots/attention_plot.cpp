@@ -9,6 +9,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
+#include "gui/plots/log_ticker.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
 #include "gui/plots/tokens/token_scale.h"
@@ -33,6 +34,7 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   gold_shade_ = MakeShade();
   range_shade_ = MakeShade();
   hover_shade_ = MakeShade();
+  for (QCPItemRect* shade : {range_shade_, hover_shade_}) HideInPictures(shade);
   graph_a_ = addGraph();
   graph_b_ = addGraph();
   difference_ = addGraph();
@@ -69,6 +71,7 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   xAxis->setLabel(tr("token"));
   yAxis->setLabel(tr("attention weight"));
   SetNames(tr("A"), tr("B"));
+  connect(this, &QCustomPlot::afterLayout, this, &AttentionPlot::WidenGold);
   SetLogarithmic(true);
   RestyleData();
   SetEmptyMessage(tr("No run yet"));
@@ -80,15 +83,8 @@ void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
     points[i] = QCPGraphData(static_cast<double>(i), row[i]);
   }
   graph->data()->set(points, true);
-}
-
-void AttentionPlot::StyleLines() {
-  std::vector<QCPGraph*> lines = {graph_a_, graph_b_, difference_};
-  lines.insert(lines.end(), other_graphs_.begin(), other_graphs_.end());
-  for (QCPGraph* line : lines) {
-    const bool steps = line->data()->size() < kMostSteps;
-    line->setLineStyle(steps ? QCPGraph::lsStepCenter : QCPGraph::lsLine);
-  }
+  graph->setScatterStyle(QCPScatterStyle::ssNone);
+  MarkSinglePoint(graph);
 }
 
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
@@ -171,12 +167,10 @@ void AttentionPlot::UseScale() {
     yAxis->setLabel(differs() ? tr("attention weight, B − A") : tr("attention weight"));
   }
   if (log == (yAxis->scaleType() == QCPAxis::stLogarithmic)) return;
-  yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   if (log) {
-    yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
-    yAxis->setNumberFormat(QStringLiteral("eb"));
-    yAxis->setNumberPrecision(0);
+    LogTicker::Use(yAxis);
   } else {
+    yAxis->setScaleType(QCPAxis::stLinear);
     yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
     yAxis->setNumberFormat(QStringLiteral("gb"));
     yAxis->setNumberPrecision(4);
@@ -328,50 +322,6 @@ void AttentionPlot::ResetView() {
   } else {
     yAxis->setRange(least * 1.12, highest * 1.12);
   }
-}
-
-void AttentionPlot::RestyleData() {
-  const QColor text = palette().color(QPalette::Text);
-  // If there are several heads, each has a colour; an unpinned selected head has the text colour.
-  const bool several = !others_.empty() || head_color_.isValid();
-  const QColor own = head_color_.isValid() ? head_color_ : text;
-  const auto pen = [&](Side side) {
-    const bool dashed = several && side == Side::kB;
-    return LinePen(several ? own : SideColor(side), 1.4, dashed ? Qt::DashLine : Qt::SolidLine);
-  };
-  graph_a_->setPen(older_a_ ? OlderPen(1.2) : pen(Side::kA));
-  graph_b_->setPen(older_b_ ? OlderPen(1.2) : pen(Side::kB));
-  difference_->setPen(LinePen(own, 1.4));
-  for (const auto& [sums, line] : {std::pair(sums_a_, graph_a_), std::pair(sums_b_, graph_b_)}) {
-    sums->setPen(QPen(line->pen().color(), 3, line->pen().style(), Qt::FlatCap));
-    sums->setName(tr("%1: sum of each passage").arg(sums == sums_a_ ? tr("A") : tr("B")));
-  }
-  for (size_t i = 0; i < other_graphs_.size(); ++i) {
-    other_graphs_[i]->setPen(
-        LinePen(others_[i / 2].color, 1.4, i % 2 == 0 ? Qt::SolidLine : Qt::DashLine));
-  }
-  const auto mark = [this](QCPGraph* rings, QCPItemStraightLine* line, Side side) {
-    QCPScatterStyle ring(QCPScatterStyle::ssCircle, 9);
-    ring.setPen(LinePen(SideColor(side), 1.2));
-    rings->setScatterStyle(ring);
-    line->setPen(QPen(SideColor(side), 1, Qt::DashLine));
-  };
-  mark(rings_a_, threshold_a_, Side::kA);
-  mark(rings_b_, threshold_b_, Side::kB);
-  QColor gold = GoldColor();
-  gold.setAlpha(90);
-  gold_shade_->setBrush(gold);
-  QColor faint = text;
-  faint.setAlpha(28);
-  QColor chosen = palette().color(QPalette::Highlight);
-  chosen.setAlpha(70);
-  range_shade_->setBrush(chosen);
-  hover_shade_->setBrush(faint);
-  gold_name_->setColor(text);
-  hover_name_->setColor(text);
-  QColor line = text;
-  line.setAlpha(120);
-  marked_->setPen(QPen(line, 1, Qt::DotLine));
 }
 
 }  // namespace midscope

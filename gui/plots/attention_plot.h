@@ -115,6 +115,7 @@ class AttentionPlot : public Plot {
   // The smallest span except the gold that contains the key; nullptr if there is none.
   const TokenSpan* SpanAt(int64_t key) const;
   void FillSums(QCPGraph* graph, const QVector<double>& row) const;
+  void WidenGold();
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
   void StyleLines();
   void FillLines();
@@ -126,6 +127,7 @@ class AttentionPlot : public Plot {
   static void PlaceCounted(const CountedRow& counted, const QVector<double>& row, QCPGraph* rings,
                            QCPItemStraightLine* line);
   QString CountedText(const CountedRow& counted, int64_t key) const;
+  static QString OtherText(const HeadRow& other, int64_t key);
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;

@@ -44,7 +44,19 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
     tip += tr("\nA %1").arg(value_text(row_a_)) + CountedText(counted_a_, key);
   if (key < row_b_.size())
     tip += tr("\nB %1").arg(value_text(row_b_)) + CountedText(counted_b_, key);
+  for (const HeadRow& other : others_) {
+    const QString values = OtherText(other, key);
+    if (!values.isEmpty()) tip += QStringLiteral("\n%1: %2").arg(other.name, values);
+  }
   return tip;
+}
+
+// Returns "A 0.12, B 0.3" of another head at a token; "" if it has no row.
+QString AttentionPlot::OtherText(const HeadRow& other, int64_t key) {
+  QStringList values;
+  if (key < other.row_a.size()) values << tr("A %1").arg(other.row_a[key], 0, 'g', 4);
+  if (key < other.row_b.size()) values << tr("B %1").arg(other.row_b[key], 0, 'g', 4);
+  return values.join(QStringLiteral(", "));
 }
 
 void AttentionPlot::HoverAt(const QPointF& position) {

@@ -98,4 +98,15 @@ void AttentionPlot::FillSums(QCPGraph* graph, const QVector<double>& row) const 
   graph->data()->set(points, false);
 }
 
+// The gold is visible even if it has less than three pixels.
+void AttentionPlot::WidenGold() {
+  if (gold_.empty()) return;
+  constexpr double kLeast = 3;  // pixels
+  const double pixel = xAxis->range().size() / std::max(axisRect()->width(), 1);
+  const double more =
+      std::max(0.0, kLeast * pixel - static_cast<double>(gold_.end - gold_.begin)) / 2;
+  gold_shade_->topLeft->setCoords(static_cast<double>(gold_.begin) - 0.5 - more, 0);
+  gold_shade_->bottomRight->setCoords(static_cast<double>(gold_.end) - 0.5 + more, 1);
+}
+
 }  // namespace midscope

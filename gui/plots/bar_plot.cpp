@@ -13,6 +13,7 @@ namespace {
 constexpr double kWidth = 0.8;
 // With this number of bars or more, their names are rotated.
 constexpr qsizetype kManyNames = 8;
+constexpr int kNameGap = 5;  // pixels between two names in a picture
 
 }  // namespace
 
@@ -43,6 +44,21 @@ void BarPlot::Show(const QVector<Bar>& bars, const QString& value_name) {
   SetEmptyMessage(bars.isEmpty() ? tr("Nothing to draw") : QString());
   ResetView();
   QueueReplot();
+}
+
+void BarPlot::ArrangePicture() {
+  const QFontMetrics metrics(xAxis->tickLabelFont());
+  int widest = 0;
+  for (const Bar& bar : shown_) widest = std::max(widest, metrics.horizontalAdvance(bar.name));
+  const double pixels = axisRect()->width();
+  if (pixels >= (widest + kNameGap) * static_cast<double>(shown_.size())) {
+    xAxis->setTickLabelRotation(0);
+    return;
+  }
+  constexpr double kUpright = 90;
+  xAxis->setTickLabelRotation(kUpright);
+  const double most = std::max(1.0, std::floor(pixels / (metrics.height() + kNameGap)));
+  if (xAxis->range().size() > most) xAxis->setRange(-0.6, most - 0.4);
 }
 
 void BarPlot::RestyleData() {

@@ -34,6 +34,8 @@ class BarPlot : public Plot {
 
  protected:
   void RestyleData() override;
+  // Draws the first bars only if the names of all of them do not fit.
+  void ArrangePicture() override;
   void ClickAt(const QPointF& position) override;
 
  private:

@@ -22,6 +22,7 @@ constexpr int kMostNamed = 4;   // largest number of layers named at the edge of
 ChannelPlot::ChannelPlot(QWidget* parent)
     : Plot(tr("Hidden channel against position"), QStringLiteral("hidden_channel"), parent) {
   UseLegendRow();
+  UseCurveLabels();
   UseBrush();
   ticker_ = TokenTicker::Use(xAxis);
   xAxis->setLabel(tr("position (token)"));
@@ -34,6 +35,7 @@ ChannelPlot::ChannelPlot(QWidget* parent)
   range_shade_->setPen(Qt::NoPen);
   range_shade_->setLayer(QStringLiteral("background"));
   range_shade_->setVisible(false);
+  HideInPictures(range_shade_);
   marked_ = new QCPItemStraightLine(this);
   marked_->setVisible(false);
   PutOnMarksLayer(marked_);

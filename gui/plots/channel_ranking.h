@@ -25,8 +25,10 @@ struct RankedChannel {
     ChannelScaling scaling;
     double loss = 0;
     double difference = 0;  // to the loss without a change, in nats
+    bool operator==(const Trial&) const = default;
   };
   std::optional<Trial> trial{};
+  bool operator==(const RankedChannel&) const = default;
 };
 
 // Rows in the order of the ranking. `search`: a record channel_search or prompt_channels;

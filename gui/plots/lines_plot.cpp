@@ -5,7 +5,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/plots/log_ticker.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
@@ -16,7 +18,7 @@ constexpr double kNearPixels = 20;
 constexpr int kMostNames = 12;  // if there are more lines, only the first and the last are named
 
 QString WithUnit(const std::string& name, const std::string& unit) {
-  const QString text = QString::fromStdString(name);
+  const QString text = ArrayWords(name);
   return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
 }
 
@@ -36,9 +38,9 @@ void LinesPlot::Show(const Record* record, const View& view) {
   const bool drawn =
       array && array->axes.size() == 2 && HasArray(*record, array->name, array->axes);
   SetEmptyMessage(drawn ? QString() : tr("Nothing to draw"));
-  SetTitle(
-      drawn ? QString::fromStdString(array->description.empty() ? array->name : array->description)
-            : QString());
+  SetTitle(!drawn                       ? QString()
+           : array->description.empty() ? ArrayWords(array->name)
+                                        : QString::fromStdString(array->description));
   UseLogarithm(view.logarithmic);
   if (drawn) Draw(*record, *array);
   ResetView();
@@ -127,11 +129,14 @@ void LinesPlot::RestyleData() {
 }
 
 void LinesPlot::UseLogarithm(bool used) {
-  yAxis->setScaleType(used ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  yAxis->setTicker(used ? QSharedPointer<QCPAxisTickerLog>::create()
-                        : QSharedPointer<QCPAxisTicker>::create());
-  yAxis->setNumberFormat(used ? QStringLiteral("gb") : QStringLiteral("g"));
-  yAxis->setNumberPrecision(used ? 0 : 6);
+  if (used) {
+    LogTicker::Use(yAxis);
+    return;
+  }
+  yAxis->setScaleType(QCPAxis::stLinear);
+  yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+  yAxis->setNumberFormat(QStringLiteral("g"));
+  yAxis->setNumberPrecision(6);
 }
 
 void LinesPlot::ResetView() {

@@ -44,9 +44,11 @@ std::vector<OutcomePlot::Line> Drawn(const std::vector<OutcomePlot::Line>& lines
 OutcomePlot::OutcomePlot(QWidget* parent)
     : Plot(tr("Outcome by gold place"), QStringLiteral("outcome"), parent) {
   UseLegendRow(2);
+  UseCurveLabels();
   xAxis->setLabel(tr("place of the gold passage"));
   current_ = new QCPItemStraightLine(this);
   current_->setVisible(false);
+  HideInPictures(current_);
   for (QCPItemPosition* point : {current_->point1, current_->point2}) {
     point->setTypeX(QCPItemPosition::ptPlotCoords);
     point->setTypeY(QCPItemPosition::ptAxisRectRatio);

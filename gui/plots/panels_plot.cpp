@@ -16,9 +16,10 @@ constexpr int kMostLabels = 8;  // largest number along one axis of a panel
 constexpr int kShortLabel = 3;  // characters
 constexpr double kLabelsHeight = 32;
 constexpr double kLabelsWidth = 40;
-constexpr int kPanelWidth = 150;
+constexpr int kPanelWidth = 130;
+constexpr int kLegendWidth = 80;  // of the colour scale
 constexpr int kPanelHeight = 120;
-constexpr double kSmallText = 0.8;
+constexpr double kSmallText = 0.88;  // 7 points in pictures whose text has 8
 constexpr double kRingSize = 7;
 
 QFont SmallFont(QFont font) {
@@ -81,8 +82,7 @@ qsizetype LongestRow(const std::vector<PanelsPlot::Panel>& panels) {
 
 PanelsPlot::PanelsPlot(QWidget* parent) : Plot(QString(), QStringLiteral("panels"), parent) {}
 
-void PanelsPlot::StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect) {
-  rect->setObjectName(name);
+void PanelsPlot::StyleRect(int index, QCPAxisRect* rect) {
   const bool left = index % columns_ == 0;
   // Only panels of the last row, and those above an empty cell, have labels for the columns.
   const bool bottom = index + columns_ >= panels();
@@ -104,52 +104,80 @@ void PanelsPlot::StyleRect(int index, const QString& name, const Axes& axes, QCP
   }
   x->setTickLabels(bottom);
   y->setTickLabels(left);
-  x->setLabel(bottom ? axes.column_axis : QString());
-  y->setLabel(left ? axes.row_axis : QString());
+  x->setLabel(bottom ? axes_.column_axis : QString());
+  y->setLabel(left ? axes_.row_axis : QString());
   rect->setMinimumMargins(QMargins(3, 1, 3, 1));
 }
 
 void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
   panels_ = panels;
   axes_ = axes;
-  columns_ = axes.panels_in_row > 0
-                 ? axes.panels_in_row
-                 : ColumnsFor(static_cast<int>(panels.size()), maps_ ? 1.4 : 0.6);
   QCPAxisRect* own = axisRect();
   plotLayout()->take(own);
-  auto* grid = new QCPLayoutGrid;
-  plotLayout()->addElement(1, 0, grid);
-  grid->setRowSpacing(0);
-  grid->setColumnSpacing(2);
   rects_.clear();
-  for (int i = 0; i < static_cast<int>(panels.size()); ++i) {
-    const int row = i / columns_;
-    QCPAxisRect* rect = i == 0 ? own : new QCPAxisRect(this);
-    StyleRect(i, panels[static_cast<size_t>(i)].name, axes, rect);
-    if (panels[static_cast<size_t>(i)].name.isEmpty()) {
-      grid->expandTo(2 * row + 2, i % columns_ + 1);
-      grid->setRowStretchFactor(2 * row, 0.001);  // the row is empty
-    } else {
-      auto* name = new QCPTextElement(this, panels[static_cast<size_t>(i)].name, SmallFont(font()));
-      name->setTextColor(palette().color(QPalette::Text));
-      grid->addElement(2 * row, i % columns_, name);
+  names_.clear();
+  for (const Panel& panel : panels) {
+    rects_.push_back(rects_.empty() ? own : new QCPAxisRect(this));
+    rects_.back()->setObjectName(panel.name);
+    names_.push_back(
+        panel.name.isEmpty() ? nullptr : new QCPTextElement(this, panel.name, SmallFont(font())));
+  }
+  const int columns = axes.panels_in_row > 0
+                          ? axes.panels_in_row
+                          : ColumnsFor(static_cast<int>(panels.size()), maps_ ? 1.4 : 0.6);
+  Arrange(columns);
+  RestyleData();
+  plotLayout()->setRowStretchFactor(0, 0.001);
+}
+
+void PanelsPlot::RestyleData() {
+  for (QCPTextElement* name : names_) {
+    if (name) name->setTextColor(palette().color(QPalette::Text));
+  }
+}
+
+void PanelsPlot::Arrange(int columns) {
+  columns_ = columns;
+  if (grid_) {
+    for (QCPAxisRect* rect : rects_) grid_->take(rect);
+    for (QCPTextElement* name : names_) {
+      if (name) grid_->take(name);
     }
-    grid->addElement(2 * row + 1, i % columns_, rect);
-    rects_.push_back(rect);
+    plotLayout()->remove(grid_);
+  }
+  grid_ = new QCPLayoutGrid;
+  plotLayout()->addElement(1, 0, grid_);
+  grid_->setRowSpacing(0);
+  grid_->setColumnSpacing(2);
+  for (int i = 0; i < panels(); ++i) {
+    const int row = i / columns_;
+    QCPTextElement* name = names_[static_cast<size_t>(i)];
+    StyleRect(i, rects_[static_cast<size_t>(i)]);
+    if (name) {
+      grid_->addElement(2 * row, i % columns_, name);
+    } else {
+      grid_->expandTo(2 * row + 2, i % columns_ + 1);
+      grid_->setRowStretchFactor(2 * row, 0.001);  // the row is empty
+    }
+    grid_->addElement(2 * row + 1, i % columns_, rects_[static_cast<size_t>(i)]);
   }
   // The last row is higher by its labels, so that all panels have the same size.
-  grid->setRowStretchFactor(grid->rowCount() - 1, 1 + kLabelsHeight / kPanelHeight);
-  if (columns_ > 1) grid->setColumnStretchFactor(0, 1 + kLabelsWidth / kPanelWidth);
+  grid_->setRowStretchFactor(grid_->rowCount() - 1, 1 + kLabelsHeight / kPanelHeight);
+  if (columns_ > 1) grid_->setColumnStretchFactor(0, 1 + kLabelsWidth / kPanelWidth);
+  AlignRects();
+}
+
+// Panels of a column have equal widths, and those of a row equal heights.
+void PanelsPlot::AlignRects() {
   std::vector<QCPMarginGroup*> across;
-  std::vector<QCPMarginGroup*> down;
-  for (int i = 0; i < static_cast<int>(rects_.size()); ++i) {
+  QCPMarginGroup* down = nullptr;
+  for (int i = 0; i < panels(); ++i) {
+    QCPAxisRect* rect = rects_[static_cast<size_t>(i)];
     if (i < columns_) across.push_back(new QCPMarginGroup(this));
-    rects_[static_cast<size_t>(i)]->setMarginGroup(QCP::msLeft | QCP::msRight,
-                                                   across[static_cast<size_t>(i % columns_)]);
-    if (i % columns_ == 0) down.push_back(new QCPMarginGroup(this));
-    rects_[static_cast<size_t>(i)]->setMarginGroup(QCP::msTop | QCP::msBottom, down.back());
+    if (i % columns_ == 0) down = new QCPMarginGroup(this);
+    rect->setMarginGroup(QCP::msLeft | QCP::msRight, across[static_cast<size_t>(i % columns_)]);
+    rect->setMarginGroup(QCP::msTop | QCP::msBottom, down);
   }
-  plotLayout()->setRowStretchFactor(0, 0.001);
 }
 
 void PanelsPlot::UseColorScale(const QCPRange& range, const QString& name) {
@@ -191,7 +219,7 @@ void PanelsPlot::ShowMaps(const std::vector<Panel>& panels, const Axes& axes) {
     map->setColorScale(scale_);
     x->setTicker(FewLabels(axes.columns, width));
     y->setTicker(FewLabels(axes.rows, height));
-    y->setRangeReversed(true);
+    y->setRangeReversed(axes.row_axis != tr("layer"));  // layers upwards, as in all maps
     SetIndexNames(x, axes.columns);
     SetIndexNames(y, axes.rows);
   }
@@ -252,10 +280,15 @@ void PanelsPlot::AddRings(const Panel& panel, QCPAxis* x, QCPAxis* y) {
   }
 }
 
-QSize PanelsPlot::FileSize() const {
-  const int rows = columns_ == 0 ? 1 : (panels() + columns_ - 1) / columns_;
-  const int width = maps_ ? kPanelWidth : 2 * kPanelWidth;
-  return {std::max(760, columns_ * width + 110), std::max(460, rows * kPanelHeight + 110)};
+int PanelsPlot::ColumnsAt(int width) const {
+  const int least = maps_ ? kPanelWidth : 2 * kPanelWidth;
+  return std::clamp((width - kLegendWidth) / least, 1, std::max(columns_, 1));
+}
+
+int PanelsPlot::PictureArea(int width) {
+  const int columns = ColumnsAt(width);
+  if (columns != columns_) Arrange(columns);
+  return (panels() + columns_ - 1) / columns_ * kPanelHeight;
 }
 
 void PanelsPlot::ResetView() {

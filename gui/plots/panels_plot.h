@@ -43,18 +43,25 @@ class PanelsPlot : public Plot {
   // Shows panels in reading order. All rows of one panel must have the same length.
   void ShowMaps(const std::vector<Panel>& panels, const Axes& axes);
   void ShowLines(const std::vector<Panel>& panels, const Axes& axes);
-  // A picture size at which all panels are legible.
-  QSize FileSize() const;
-
   int panels() const { return static_cast<int>(panels_.size()); }
 
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;
 
+ protected:
+  // All panels at a legible size, in as many rows as they need.
+  int PictureArea(int width) override;
+  void RestyleData() override;
+
  private:
   // Makes one titled axis rectangle per panel; the first is the plot's default one.
   void MakeGrid(const std::vector<Panel>& panels, const Axes& axes);
-  void StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect);
+  // Puts the panels into a grid with that number of columns.
+  void Arrange(int columns);
+  void StyleRect(int index, QCPAxisRect* rect);
+  void AlignRects();
+  // The number of columns whose panels are legible at that width.
+  int ColumnsAt(int width) const;
   void UseColorScale(const QCPRange& range, const QString& name);
   void AddRings(const Panel& panel, QCPAxis* x, QCPAxis* y);
 
@@ -62,6 +69,8 @@ class PanelsPlot : public Plot {
   Axes axes_;
   bool maps_ = true;
   int columns_ = 0;
+  QCPLayoutGrid* grid_ = nullptr;
+  std::vector<QCPTextElement*> names_;  // null: the panel has no name
   std::vector<QCPAxisRect*> rects_;
   QCPColorScale* scale_ = nullptr;  // null if lines are shown
 };

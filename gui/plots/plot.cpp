@@ -4,33 +4,20 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gui/plots/curve_labels.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/wrapped_text.h"
 
 namespace midscope {
 namespace {
 
 constexpr qsizetype kDense = 2;  // points per pixel above which the dashes of a line are invisible
+constexpr double kSmallPrint = 0.88;  // 7 points in pictures whose text has 8
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // pixels of a colour scale including its numbers
 constexpr int kFewestWide = 80;       // smallest width of a message in an empty plot, in pixels
 constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a legend item
-
-// Wraps the text at `width` pixels.
-QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
-  QString wrapped;
-  QString line;
-  for (const QString& word : text.split(QLatin1Char(' '))) {
-    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
-    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
-      wrapped += line + QLatin1Char('\n');
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  return wrapped + line;
-}
 
 }  // namespace
 
@@ -75,6 +62,7 @@ void Plot::SetTitle(const QString& title) {
 }
 
 void Plot::QueueReplot() {
+  if (in_picture()) return;
   replot_waits_ = !isVisible() && window()->isVisible();
   if (!replot_waits_) replot(rpQueuedReplot);
 }
@@ -123,21 +111,29 @@ void Plot::DrawDenseLinesSolid() {
   }
 }
 
-// On the screen, text is fitted before each replot; an export has no such event.
+// On the screen, text is fitted before each replot; a picture has no such event.
 void Plot::draw(QCPPainter* painter) {
-  FitText();
+  if (in_picture()) {
+    SettlePicture();
+  } else {
+    FitText();
+  }
   QCustomPlot::draw(painter);
 }
 
 void Plot::FitText() {
   const bool scale = plotLayout()->columnCount() > 1;
   const int width = viewport().width() - kTextMargin;
-  title_->setText(QFontMetrics(title_->font())
-                      .elidedText(full_title_, Qt::ElideRight, width - (scale ? kScaleWidth : 0)));
+  const int title_width = width - (scale ? kScaleWidth : 0);
+  const QFontMetrics title_metrics(title_->font());
+  title_->setText(in_picture()
+                      ? Wrapped(full_title_, title_metrics, title_width)
+                      : title_metrics.elidedText(full_title_, Qt::ElideRight, title_width));
+  if (curve_labels_) curve_labels_->Fit();
   if (most_in_a_row_ >= 0) FitLegend(width);
   if (caption_text_) {
     caption_text_->setText(
-        Wrapped(caption_, QFontMetrics(caption_text_->font()), width - (scale ? kScaleWidth : 0)));
+        Wrapped(PictureCaption(), QFontMetrics(caption_text_->font()), title_width));
   }
   if (older_text_) {
     older_text_->setText(
@@ -160,6 +156,7 @@ void Plot::FitYAxis() {
     yAxis->ticker()->setTickCount(ticks);
     QueueReplot();  // the ticks of this replot are already chosen
   }
+  if (in_picture()) return;  // the label is broken into lines
   const QString label = FullLabel(*yAxis);
   const QString fits = QFontMetrics(yAxis->labelFont())
                            .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
@@ -184,6 +181,7 @@ void Plot::PutOnMarksLayer(QCPLayerable* mark) {
     layer(name)->setMode(QCPLayer::lmBuffered);
   }
   mark->setLayer(name);
+  HideInPictures(mark);
 }
 
 void Plot::ReplotMarks() {
@@ -241,6 +239,11 @@ void Plot::UseLegendRow(int most_in_a_row) {
   ApplyPalette(this, palette());
 }
 
+void Plot::UseCurveLabels() {
+  curve_labels_ = std::make_unique<CurveLabels>(this, 1);
+  connect(this, &QCustomPlot::afterLayout, this, [this] { curve_labels_->Place(); });
+}
+
 void Plot::SetEmptyMessage(const QString& message) {
   if (!empty_message_) {
     empty_message_ = new QCPItemText(this);
@@ -295,16 +298,17 @@ void Plot::SetOlderNote(const QString& note) {
 }
 
 void Plot::ShowCaption(bool shown) {
-  if (shown == (caption_text_ != nullptr) || (shown && caption_.isEmpty())) return;
+  if (shown == (caption_text_ != nullptr) || (shown && PictureCaption().isEmpty())) return;
   if (!shown) {
     plotLayout()->remove(caption_text_);
+    if (curve_labels_) curve_labels_->ShowLegend(true);  // its row must not be removed
     plotLayout()->simplify();
     caption_text_ = nullptr;
     return;
   }
   QFont small = font();
-  small.setPointSizeF(small.pointSizeF() * 0.85);
-  caption_text_ = new QCPTextElement(this, caption_, small);
+  small.setPointSizeF(small.pointSizeF() * kSmallPrint);
+  caption_text_ = new QCPTextElement(this, PictureCaption(), small);
   caption_text_->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
   caption_text_->setMargins(QMargins(4, 2, 4, 4));
   plotLayout()->addElement(plotLayout()->rowCount(), 0, caption_text_);

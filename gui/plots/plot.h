@@ -8,10 +8,15 @@
 
 #include "gui/plots/custom_plot.h"
 
+#include <QPointer>
 #include <QString>
 #include <map>
+#include <memory>
+#include <vector>
 
 namespace midscope {
+
+class CurveLabels;
 
 class Plot : public QCustomPlot {
   Q_OBJECT
@@ -19,6 +24,7 @@ class Plot : public QCustomPlot {
  public:
   // `file_stem`: the name of exported files without extension.
   Plot(const QString& title, const QString& file_stem, QWidget* parent = nullptr);
+  ~Plot() override;
 
   // The full title, even if the displayed one is elided.
   const QString& title() const { return full_title_; }
@@ -46,12 +52,16 @@ class Plot : public QCustomPlot {
   // only.
   void SetCaption(const QString& caption) { caption_ = caption; }
   const QString& caption() const { return caption_; }
-  // Shows or hides the caption below the plot; used during export.
-  void ShowCaption(bool shown);
+  bool HasErrorBars();
+  // The labels at the ends of lines; null: the plot has a legend only.
+  const CurveLabels* curve_labels() const { return curve_labels_.get(); }
 
-  // The actual size of a picture file if `size` is requested; pictures of a text grow with the
-  // text.
-  virtual QSize FileSize(const QSize& size) { return size; }
+  // Called by PlotPicture, in this order. FitPicture lays the plot out for a picture of that width
+  // and returns the height of the picture, both in pixels.
+  void BeginPicture();
+  int FitPicture(int width);
+  void EndPicture();
+  bool in_picture() const { return picture_ != nullptr; }
   // Data that are not lines or maps, as CSV with a header; "" if there are none.
   virtual QString Table() const { return {}; }
 
@@ -87,12 +97,22 @@ class Plot : public QCustomPlot {
   // Puts the legend in a row below the title, so that it never covers data. It wraps into further
   // rows if names do not fit or exceed `most_in_a_row` (0: no limit).
   void UseLegendRow(int most_in_a_row = 0);
+  // Names the lines of the legend at their right ends where that is possible (CurveLabels). Call
+  // after UseLegendRow.
+  void UseCurveLabels();
   // Shows a dimmed message in the middle of an empty plot, without widening the plot.
   void SetEmptyMessage(const QString& message);
   // Moves the item to a layer for marks that follow the pointer; ReplotMarks redraws that layer
   // without the data.
   void PutOnMarksLayer(QCPLayerable* mark);
   void ReplotMarks();
+  // Leaves a mark out of pictures, because it shows where the pointer or the selection is.
+  void HideInPictures(QCPLayerable* mark);
+  // The smallest height of the plotting area in a picture of that width, in pixels.
+  virtual int PictureArea(int width);
+  // Adapts the data to the size of the picture's axes; ranges and rotations of tick labels are
+  // restored after the picture.
+  virtual void ArrangePicture() {}
   virtual void RestyleData() {}
   bool dragging() const { return dragging_; }
   // The pen of a data line in the current state (see SetDragging).
@@ -139,6 +159,13 @@ class Plot : public QCustomPlot {
   void ColourMessage();
   QString LabelTip(const QPointF& position) const;
   void FitLegend(int width);
+  struct PictureState;
+  void ShowCaption(bool shown);
+  QString PictureCaption();
+  void ShortenNames();
+  int AreaHeight() const;
+  void FitLabels();
+  void SettlePicture();
 
   QCPTextElement* title_;
   QString full_title_;
@@ -161,6 +188,9 @@ class Plot : public QCustomPlot {
     QPen drawn;
   };
   std::map<const QCPGraph*, DensePen> dense_;
+  std::unique_ptr<CurveLabels> curve_labels_;
+  std::vector<QPointer<QCPLayerable>> screen_marks_;
+  std::shared_ptr<PictureState> picture_;  // null: the plot is drawn on the screen
   bool brushes_ = false;
   bool brushing_ = false;
   bool dragging_ = false;

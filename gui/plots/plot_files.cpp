@@ -2,57 +2,22 @@
 #include "gui/plots/plot_files.h"
 
 #include <QDir>
-#include <QFile>
-#include <QFileInfo>
 #include <QRegularExpression>
 #include <QSaveFile>
-#include <QSvgGenerator>
 #include <cmath>
 #include <vector>
 
 #include "core/base/error.h"
 #include "gui/plots/plot.h"
+#include "gui/plots/plot_picture.h"
 
 namespace midscope {
 namespace {
-
-constexpr double kPixelsPerPoint = 2;
-
-bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
-  QSvgGenerator generator;
-  generator.setFileName(path);
-  generator.setSize(size);
-  generator.setViewBox(QRect(QPoint(0, 0), size));
-  generator.setTitle(plot.title());
-  generator.setDescription(plot.caption().isEmpty() ? QStringLiteral("Midscope") : plot.caption());
-  QCPPainter painter;
-  if (!painter.begin(&generator)) return false;
-  painter.setMode(QCPPainter::pmVectorized);
-  painter.setMode(QCPPainter::pmNoCaching);
-  painter.fillRect(QRect(QPoint(0, 0), size), plot.palette().color(QPalette::Base));
-  plot.toPainter(&painter, size.width(), size.height());
-  return painter.end();
-}
 
 constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
-
-// Replaces the creation time in the file by a fixed text of the same length, so that all offsets
-// stay valid. Equal records then give equal PDF files, as for PNG and SVG.
-bool FixPdfDate(const QString& path) {
-  QFile file(path);
-  if (!file.open(QIODevice::ReadWrite)) return false;
-  QByteArray bytes = file.readAll();
-  const QByteArray key("/CreationDate (");
-  const qsizetype begin = bytes.indexOf(key) + key.size();
-  const qsizetype end = bytes.indexOf(')', begin);
-  if (begin < key.size() || end < 0) return true;
-  const QByteArray fixed = QByteArray("D:19700101000000Z)").leftJustified(end + 1 - begin, ' ');
-  return file.seek(begin) && file.write(fixed.left(end + 1 - begin)) == end + 1 - begin &&
-         file.flush();
-}
 
 QString Number(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
@@ -204,34 +169,29 @@ const QStringList& PlotFormats() {
   return formats;
 }
 
-void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size) {
-  // Hides the captions again on every exit path.
-  const struct Caption {
-    Plot& plot;
-    explicit Caption(Plot& captioned) : plot(captioned) { plot.ShowCaption(true); }
-    ~Caption() { plot.ShowCaption(false); }
-  } caption(plot);
-  bool written = false;
-  if (format == QLatin1String("png")) {
-    written = plot.savePng(path, size.width(), size.height(), kPixelsPerPoint);
-  } else if (format == QLatin1String("svg")) {
-    written = WriteSvg(plot, path, size);
-  } else if (format == QLatin1String("pdf")) {
-    written = plot.savePdf(path, size.width(), size.height(), QCP::epAllowCosmetic,
-                           QStringLiteral("Midscope"), plot.title()) &&
-              FixPdfDate(path);
-  } else {
+void WritePlot(Plot& plot, const QString& path, const QString& format, int millimetres) {
+  if (!PlotFormats().contains(format)) {
     throw UsageError("picture format '" + format.toStdString() + "'", "not known",
                      "Use " + PlotFormats().join(QStringLiteral(", ")).toStdString());
   }
-  if (!written || QFileInfo(path).size() == 0) {
+  const PlotPicture picture(plot, millimetres);
+  QSaveFile file(path);
+  bool written = file.open(QIODevice::WriteOnly);
+  if (format == QLatin1String("png")) {
+    written = written && picture.WritePng(&file);
+  } else if (format == QLatin1String("svg")) {
+    written = written && picture.WriteSvg(&file);
+  } else {
+    written = written && picture.WritePdf(&file);
+  }
+  if (!written || !file.commit()) {
     throw Failure("'" + path.toStdString() + "'", "the picture could not be written",
                   "Check that the folder exists, may be written to and has space left");
   }
 }
 
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,
-                           const QStringList& formats, const QSize& size,
+                           const QStringList& formats, int millimetres,
                            const QStringList& comments) {
   if (!QDir().mkpath(folder)) {
     throw Failure("'" + folder.toStdString() + "'", "the folder could not be made",
@@ -240,7 +200,7 @@ QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& ste
   QStringList paths;
   for (const QString& format : formats) {
     const QString path = QDir(folder).filePath(stem + QLatin1Char('.') + format);
-    WritePlot(plot, path, format, plot.FileSize(size));
+    WritePlot(plot, path, format, millimetres);
     paths << path;
   }
   QSaveFile csv(QDir(folder).filePath(stem + QStringLiteral(".csv")));

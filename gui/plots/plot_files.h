@@ -3,7 +3,6 @@
 // the program writes go through WritePlotFiles.
 #pragma once
 
-#include <QSize>
 #include <QString>
 #include <QStringList>
 
@@ -16,9 +15,9 @@ class Plot;
 // The supported formats: "png", "svg", "pdf".
 const QStringList& PlotFormats();
 
-// Writes one picture of `size` (in points; a PNG has two pixels per point). Throws Error (failure)
-// with the path in the message if it cannot be written.
-void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size);
+// Writes one picture of that width on paper (gui/plots/plot_picture.h). Throws Error (failure) with
+// the path in the message if it cannot be written.
+void WritePlot(Plot& plot, const QString& path, const QString& format, int millimetres);
 
 // The plot's data as CSV. Columns for lines and bars: `name,AXIS,AXIS`, with `low,high` if there
 // are error bars; for a map `AXIS,AXIS,VALUE`; for several maps `panel,AXIS,AXIS,VALUE`. Lines
@@ -48,7 +47,7 @@ void SetShownOffset(QCPAbstractPlottable* line, double offset);
 // Writes STEM.FORMAT for each format and STEM.csv (PlotCsv) to the folder. Returns the paths of the
 // files, the CSV last.
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,
-                           const QStringList& formats, const QSize& size,
+                           const QStringList& formats, int millimetres,
                            const QStringList& comments = {});
 
 }  // namespace midscope

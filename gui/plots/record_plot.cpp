@@ -40,7 +40,7 @@ class PlaceTicker : public QCPAxisTickerFixed {
 };
 
 QString WithUnit(const std::string& name, const std::string& unit) {
-  const QString text = QString::fromStdString(name);
+  const QString text = ArrayWords(name);
   return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
 }
 
@@ -111,6 +111,7 @@ void RecordPlot::Show(const Record* record, const std::string& array,
   const Axis& lines = *record->FindAxis(found->axes[leading.size()]);
   const Axis& along = *record->FindAxis(found->axes.back());
   value_name_ = WithUnit(found->name, found->unit);
+  layers_upwards_ = lines.name == "layer";  // as in all other maps
   line_axis_ = WithUnit(lines.name, lines.unit);
   along_axis_ = WithUnit(along.name, along.unit);
   line_labels_ = AxisLabels(*record, lines.name);
@@ -170,7 +171,7 @@ void RecordPlot::DrawMap() {
   map_->setDataRange(range);
   yAxis->setTicker(QSharedPointer<PlaceTicker>::create(line_labels_));
   yAxis->setLabel(line_axis_);
-  yAxis->setRangeReversed(true);
+  yAxis->setRangeReversed(!layers_upwards_);
 }
 
 void RecordPlot::DrawLines() {

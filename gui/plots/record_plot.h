@@ -59,7 +59,8 @@ class RecordPlot : public Plot {
   QCPColorMap* map_;
   QCPColorScale* scale_;
   RecordForm form_ = RecordForm::kHeatMap;
-  QString value_name_;  // including the unit
+  bool layers_upwards_ = false;  // the lines of the map are layers, the first one at the bottom
+  QString value_name_;           // including the unit
   QString line_axis_;
   QString along_axis_;
   QStringList line_labels_;

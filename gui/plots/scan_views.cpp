@@ -2,6 +2,7 @@
 #include "gui/plots/scan_views.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -76,8 +77,8 @@ std::vector<ScanView> ScanViews(const Record* scan) {
     for (int64_t place = 0; place < places.size(); ++place)
       views.push_back({Translated(name).arg(places[place]), array, place});
   };
-  add_whole("mean_share", "share that comes back, of means over places");
-  add_places("share", "share that comes back, place %1");
+  add_whole("mean_share", "share of the effect restored (mean over places)");
+  add_places("share", "share of the effect restored, place %1");
   add_whole("mean_effect", "mean over places");
   add_whole("middle_effect", "middle against first and last");
   add_places("effect", "place %1");
@@ -138,23 +139,25 @@ Record GridOfView(const Record& scan, const ScanView& view) {
   std::vector<double> values;
   for (const std::vector<int64_t>& at : ItemIndices(scan))
     values.push_back(ValueAt(scan, view.array, Indices(view, at)));
-  const Array* array = scan.FindArray(view.array);
-  grid.arrays = {
-      {view.array, ItemAxes(scan), std::move(values), array ? array->unit : std::string(), ""}};
+  grid.arrays = {{ScanValueName(view).toStdString(), ItemAxes(scan), std::move(values), "", ""}};
   return grid;
 }
 
 QString ScanValueName(const ScanView& view) {
-  return IsShare(view) ? Translated("share that comes back") : Translated("effect (nats)");
+  return IsShare(view) ? Translated("share of the effect restored") : Translated("effect (nats)");
 }
 
 QString ScanValueNote(const ScanView& view) {
-  return IsShare(view) ? Translated("1: all of the source's outcome comes back; 0: none of it")
-                       : Translated("above 0: the change makes the answer less likely");
+  return IsShare(view)
+             ? Translated("1: the outcome of the source is restored in full; 0: not at all")
+             : Translated("above 0: the change makes the answer less likely");
 }
 
 QString ScanTitle(const Record& scan, const ScanView& view) {
-  return Translated("%1 — %2").arg(TextAttribute(scan, "with"), view.name);
+  QString term = TextAttribute(scan, "with");
+  static const QRegularExpression placeholder(QStringLiteral("\\{(\\w+)\\}"));
+  term.replace(placeholder, Translated("each \\1"));
+  return Translated("%1 — %2").arg(term, view.name);
 }
 
 }  // namespace midscope

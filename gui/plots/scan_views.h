@@ -41,16 +41,17 @@ QVector<BarPlot::Bar> LargestItems(const Record& scan, const ScanView& view, qsi
 // The name of the item at these indices of the axes of items.
 QString ScanItemName(const Record& scan, const std::vector<int64_t>& at);
 
-// A record with only the view's array, over the axes of items, for a RecordPlot.
+// A record with only the view's array, over the axes of items, for a RecordPlot. The array has the
+// name ScanValueName(view).
 Record GridOfView(const Record& scan, const ScanView& view);
 
-// Returns "effect (nats)" or "share that comes back".
+// Returns "effect (nats)" or "share of the effect restored".
 QString ScanValueName(const ScanView& view);
 
 // Explains the sign of a value: "above 0: the change makes the answer less likely".
 QString ScanValueNote(const ScanView& view);
 
-// The term and the view: "ablate({head}) — place 5".
+// The term and the view: "ablate(each head) — place 5".
 QString ScanTitle(const Record& scan, const ScanView& view);
 
 }  // namespace midscope

@@ -26,13 +26,23 @@ enum Shown { kShowA, kShowB, kShowBoth };
 
 bool IsLens(const Record* record) { return record && HasArray(*record, kWords, {"layer", "rank"}); }
 
+// Returns "112", "1.0k", "17k": at most four characters.
+QString BriefRank(qlonglong rank) {
+  constexpr qlonglong kThousand = 1000;
+  constexpr double kOneDecimal = 9.95;  // in thousands; from here on "10k"
+  if (rank < kThousand) return QString::number(rank);
+  const double thousands = static_cast<double>(rank) / kThousand;
+  return QString::number(thousands, 'f', thousands < kOneDecimal ? 1 : 0) + QLatin1Char('k');
+}
+
 // The cell in the column of the answer's first token.
 TokenGridPlot::Cell AnswerCell(const Record& record, int64_t layer) {
   const double rank = ValueAt(record, kAnswerRank, {layer});
   if (std::isnan(rank)) return {};
   const double probability = std::exp(ValueAt(record, "answer_log_probability", {layer}));
-  return {QObject::tr("rank %1").arg(static_cast<qlonglong>(rank) + 1), probability, rank == 0,
-          QObject::tr("the answer's first token among all tokens")};
+  const auto from_one = static_cast<qlonglong>(rank) + 1;
+  return {QObject::tr("rank %1").arg(from_one), probability, rank == 0,
+          QObject::tr("the answer's first token among all tokens"), BriefRank(from_one)};
 }
 
 // Makes a grid with the columns of each lens; the letter of a lens begins the names of its columns.
@@ -67,8 +77,8 @@ QString AnswerNote(const Record& record) {
   const int64_t layers = AxisSize(record, "layer");
   int64_t from = layers;
   while (from > 0 && ValueAt(record, kAnswerRank, {from - 1}) == 0) --from;
-  if (from == layers) return QObject::tr("the answer is not the likeliest at the end");
-  return QObject::tr("the answer is the likeliest from layer %1 on").arg(from);
+  if (from == layers) return QObject::tr("the answer is not the top token after the last layer");
+  return QObject::tr("the answer is the top token from layer %1 on").arg(from);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   form_->SetCheck(CheckChannelOptions);
   scroll->setWidget(form_);
   results_ = MakeResults();
-  tabs_->addTab(scroll, tr("What"));
+  tabs_->addTab(scroll, tr("Options"));
   tabs_->addTab(results_, tr("Ranking"));
   search_ = new QPushButton(tr("Search"), this);
   search_->setObjectName(QStringLiteral("channels_start"));
@@ -118,7 +118,7 @@ QWidget* ChannelSearchPanel::MakeResults() {
   box->addWidget(note_);
   box->addWidget(splitter, 1);
   table_ = new ChannelTable(splitter);
-  connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
+  connect(table_, &ChannelTable::ChosenChanged, this, [this] {
     OfferLayers();
     DrawCurves();
   });
@@ -206,9 +206,12 @@ void ChannelSearchPanel::Refresh(Changes changes) {
                    Change::kChannels)))
     return;
   ShowState();
-  if (!(changes & ~Changes(Change::kSettings))) return;
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kChannels)) {
+    waits_ = true;
+    if (DrawsAtOnce()) DrawWaiting();
+  } else if (!waits_) {
+    ShowOlder();  // a setting changes neither the ranking nor its curves
+  }
 }
 
 void ChannelSearchPanel::DrawWaiting() {
@@ -267,8 +270,9 @@ void ChannelSearchPanel::DrawCurves() {
   const RankedChannel* channel = table_->chosen();
   put_on_knob_->setEnabled(channel && session()->ready());
   if (!record) {
-    plot_->SetReason(session()->shows_file() ? tr("The file has no search for channels")
-                                             : tr("Nothing is searched: What, then Search"));
+    plot_->SetReason(session()->shows_file()
+                         ? tr("The file has no search for channels")
+                         : tr("No search yet. Choose options, then press Search"));
   } else if (!channel) {
     plot_->SetReason(tr("No channel is over the threshold: set a lower one"));
   } else {
@@ -280,6 +284,13 @@ void ChannelSearchPanel::DrawCurves() {
     return;
   }
   ShowCurves(*record, *channel, LayerOf(*channel, layer_->currentData().toLongLong()), *plot_);
+  ShowOlder();
+}
+
+// Hatches the curves of a prompt that was ranked under another setting A.
+void ChannelSearchPanel::ShowOlder() {
+  const Record* record = ShownRecord();
+  if (!record) return;
   const bool of_prompt = record->name == kPromptChannelsRecord;
   const RecordName name = NameOf(*session(), Side::kA, record);
   plot_->SetOlderNote(of_prompt && name.older ? name.text : QString());

@@ -50,6 +50,7 @@ class ChannelSearchPanel : public Panel {
   void FillTable(const Record* record);
   void OfferLayers();
   void DrawCurves();
+  void ShowOlder();
   void ShowState();
   QString SearchText(const Record& record) const;
   const Record* ShownRecord() const;

@@ -90,7 +90,7 @@ void WriteMaps(FilePictures& pictures, const QString& title, const QString& stem
   PanelsPlot plot;
   plot.ShowMaps(panels, axes);
   plot.SetTitle(title);
-  pictures.Write(plot, stem, {}, plot.FileSize());
+  pictures.Write(plot, stem);
 }
 
 // Draws Fig. 10: maps per layer.
@@ -350,10 +350,8 @@ void DrawRowsByPlace(FilePictures& pictures) {
       QObject::tr("%1: attention of the last token, gold shaded%2; first sample")
           .arg(names.join(QStringLiteral(", ")),
                counted.record() ? QObject::tr(", keys that the score counts ringed") : QString()));
-  pictures.Write(plot,
-                 one_head ? QStringLiteral("attention_%1_by_place").arg(names.front())
-                          : QStringLiteral("attention_heads_by_place"),
-                 {}, plot.FileSize());
+  pictures.Write(plot, one_head ? QStringLiteral("attention_%1_by_place").arg(names.front())
+                                : QStringLiteral("attention_heads_by_place"));
 }
 
 }  // namespace

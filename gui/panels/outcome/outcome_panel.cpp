@@ -196,7 +196,7 @@ void OutcomePanel::Render(FilePictures& pictures) {
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
-    pictures.Write(plot, QString::fromLatin1(stem), {}, {}, IntervalMethod(pictures, measure));
+    pictures.Write(plot, QString::fromLatin1(stem), {}, IntervalMethod(pictures, measure));
   }
 }
 

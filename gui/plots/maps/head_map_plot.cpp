@@ -59,7 +59,10 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   marker_below_ = new QCPItemRect(this);
   marker_ = new QCPItemRect(this);
   block_frame_ = new QCPItemRect(this);
-  for (QCPItemRect* marker : {marker_below_, marker_, block_frame_}) marker->setVisible(false);
+  for (QCPItemRect* marker : {marker_below_, marker_, block_frame_}) {
+    marker->setVisible(false);
+    HideInPictures(marker);
+  }
   wheel_ends_.setSingleShot(true);
   wheel_ends_.setInterval(kWheelEnds);
   connect(&wheel_ends_, &QTimer::timeout, this, &HeadMapPlot::EndWheel);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLineGap = 5;
 constexpr double kTextGap = 10;  // pixels between the texts of two rows
-constexpr double kFrame = 70;    // height of title and caption in pixels
-constexpr int kBarWidth = 120;   // width of the colour scale in pixels
+constexpr int kSideMargin = 8;
+constexpr int kBarWidth = 120;  // width of the colour scale in pixels
 constexpr double kBarHeight = 10;
 constexpr double kLightest = 0.45;  // lightness of the background above which letters are black
 
@@ -45,7 +45,7 @@ TextPicture::TextPicture(QWidget* parent)
   xAxis->grid()->setVisible(false);
   yAxis->grid()->setVisible(false);
   axisRect()->setAutoMargins(QCP::msNone);
-  axisRect()->setMargins(QMargins(8, 4, 8, 4));
+  axisRect()->setMargins(QMargins(kSideMargin, 4, kSideMargin, 4));
   new Item(this);
 }
 
@@ -58,9 +58,9 @@ void TextPicture::Show(const PromptText& prompt, const std::vector<Row>& rows, s
   bar_ = bar;
 }
 
-QSize TextPicture::FileSize(const QSize& size) {
-  const double height = Draw(nullptr, QRectF(8, 0, size.width() - 16, size.height()));
-  return {size.width(), static_cast<int>(std::ceil(height + kFrame))};
+int TextPicture::PictureArea(int width) {
+  const QRectF into(0, 0, width - 2 * kSideMargin, 0);
+  return static_cast<int>(std::ceil(Draw(nullptr, into)));
 }
 
 double TextPicture::Draw(QPainter* painter, const QRectF& into) const {

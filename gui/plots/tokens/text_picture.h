@@ -32,8 +32,11 @@ class TextPicture : public Plot {
 
   void ResetView() override {}
   QString TooltipAt(const QPointF& /*position*/) const override { return {}; }
-  QSize FileSize(const QSize& size) override;
   QString Table() const override;
+
+ protected:
+  // The height of the texts.
+  int PictureArea(int width) override;
 
  private:
   class Item;

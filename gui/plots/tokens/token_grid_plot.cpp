@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/base/record_access.h"
 #include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
@@ -17,6 +18,21 @@ constexpr int kCellPadding = 4;
 constexpr double kNarrowRotation = 60;
 // Viridis is light at and above this probability.
 constexpr double kDarkTextFrom = 0.6;
+
+// The text of a token with visible white space if it has no other characters.
+QString VisibleText(const QString& text) {
+  if (text.isEmpty() || !text.trimmed().isEmpty()) return text;
+  const QString quoted = ShownToken(text);
+  return quoted.mid(1, quoted.size() - 2);
+}
+
+// A number is never elided, because its first digits would be read as the number.
+QString FittedText(const TokenGridPlot::Cell& cell, const QFontMetrics& metrics, int width) {
+  const QString text = VisibleText(cell.text);
+  if (cell.brief.isEmpty() || metrics.horizontalAdvance(text) <= width)
+    return metrics.elidedText(text, Qt::ElideRight, width);
+  return metrics.horizontalAdvance(cell.brief) <= width ? cell.brief : QString();
+}
 
 }  // namespace
 
@@ -124,8 +140,13 @@ void TokenGridPlot::FitCells() {
   for (qsizetype i = 0; i < texts_.size(); ++i) {
     texts_[i]->setVisible(fits);
     texts_[i]->setFont(font);
-    texts_[i]->setText(metrics.elidedText(grid_.cells[i].text, Qt::ElideRight, width));
+    texts_[i]->setText(FittedText(grid_.cells[i], metrics, width));
   }
+}
+
+int TokenGridPlot::PictureArea(int width) {
+  const int line = QFontMetrics(font()).height() + 2;
+  return std::max(Plot::PictureArea(width), static_cast<int>(grid_.rows()) * line);
 }
 
 // Exported files are drawn without a replot.
@@ -149,7 +170,7 @@ QString TokenGridPlot::TooltipAt(const QPointF& position) const {
   QString tip = QStringLiteral("%1 %2, %3\n%4")
                     .arg(FullLabel(*yAxis))
                     .arg(row)
-                    .arg(grid_.columns.value(column), cell.text);
+                    .arg(grid_.columns.value(column), VisibleText(cell.text));
   if (!std::isnan(cell.probability)) tip += tr("\nprobability %1").arg(cell.probability, 0, 'g', 4);
   if (!cell.note.isEmpty()) tip += QLatin1Char('\n') + cell.note;
   return tip;

@@ -21,6 +21,7 @@ class TokenGridPlot : public Plot {
     double probability = std::numeric_limits<double>::quiet_NaN();  // NaN: no colour
     bool marked = false;                                            // drawn with a frame
     QString note = {};                                              // further lines of the tooltip
+    QString brief = {};  // replaces a text that does not fit; "": the text is elided
     bool operator==(const Cell&) const = default;
   };
   struct Grid {
@@ -44,6 +45,8 @@ class TokenGridPlot : public Plot {
  protected:
   void RestyleData() override;
   void draw(QCPPainter* painter) override;
+  // A line of text per row.
+  int PictureArea(int width) override;
 
  private:
   // Sizes and elides the texts to fit the current cells.

@@ -13,6 +13,7 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/panels_plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/tokens/token_grid_plot.h"
@@ -142,7 +143,7 @@ class PicturesTest : public QObject {
       QByteArray both;
       for (AttentionPlot* plot : {&logarithmic, &linear}) {
         const QString path = folder.filePath(QStringLiteral("plot.svg"));
-        WritePlot(*plot, path, QStringLiteral("svg"), {500, 300});
+        WritePlot(*plot, path, QStringLiteral("svg"), kTwoColumns);
         both += Bytes(path);
       }
       pictures.push_back(both);
@@ -158,7 +159,7 @@ class PicturesTest : public QObject {
     const Record record = RecordOf(2, 3);
     RecordPlot plot;
     plot.Show(&record, "values", {}, RecordForm::kHeatMap);
-    WritePlot(plot, path, QStringLiteral("pdf"), {500, 300});
+    WritePlot(plot, path, QStringLiteral("pdf"), kTwoColumns);
     const QByteArray bytes = Bytes(path);
     QVERIFY(bytes.contains("/CreationDate (D:19700101000000Z)"));
     QCOMPARE(bytes.count("Date"), 1);

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/base/record_names.h"
+#include "gui/base/record_access.h"
 #include "gui/panels/attention/logit_lens_panel.h"
 #include "gui/panels/outcome/answer_facts.h"
 #include "gui/panels/outcome/answer_strip.h"
@@ -20,6 +21,7 @@
 #include "gui/plots/tokens/token_grid_plot.h"
 #include "gui/widgets/elided_label.h"
 #include "tests/gui/support/attribution_record.h"
+#include "tests/gui/support/lens_record.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -288,6 +290,42 @@ class AnswersTest : public QObject {
     QCOMPARE(table.headerData(1, Qt::Vertical, Qt::DisplayRole).toString(), QString("answer"));
     QCOMPARE(table.data(table.index(1, 0), Qt::DisplayRole).toString(), QString("“ y” (rank 58)"));
     QCOMPARE(table.data(table.index(1, 1), Qt::DisplayRole).toString(), QString("0.001"));
+  }
+
+  // A rank that does not fit is written shorter, never elided; a token of white space is visible.
+  void NarrowCellsOfTheLensHaveWholeRanks() {
+    WindowRig<> rig;
+    rig.Show();
+    Record lens = LensRecord();
+    std::get<std::vector<std::string>>(lens.arrays[0].data)[0] = " ";
+    lens.arrays[2].data = std::vector<int64_t>{1004, 16655, 0};
+    RunFile file;
+    file.records = {lens};
+    rig.session->ShowFile(file);
+    auto* panel = rig.window.panel<LogitLensPanel>();
+    rig.window.ShowPanel(panel);
+    QTRY_VERIFY(!panel->plot()->grid().cells.isEmpty());
+    TokenGridPlot* plot = panel->plot();
+    QStringList drawn;
+    const auto draw = [&](int width) {
+      plot->resize(width, 400);
+      plot->replot();
+      drawn.clear();
+      for (int i = 0; i < plot->itemCount(); ++i) {
+        const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+        if (text && text->visible()) drawn << text->text();
+      }
+    };
+    draw(900);
+    QVERIFY2(drawn.contains("rank 1005") && drawn.contains("rank 16656"),
+             qPrintable(drawn.join('|')));
+    QVERIFY2(drawn.contains(QChar(0x2423)), qPrintable(drawn.join('|')));
+    draw(290);
+    QVERIFY2(drawn.contains("1.0k") && drawn.contains("17k"), qPrintable(drawn.join('|')));
+    const QPointF first(plot->xAxis->coordToPixel(0), plot->yAxis->coordToPixel(0));
+    QVERIFY2(plot->TooltipAt(first).contains(QChar(0x2423)), qPrintable(plot->TooltipAt(first)));
+    QCOMPARE(ShownToken(QStringLiteral("  ")), QString::fromUtf8("“␣␣”"));
+    QCOMPARE(ShownToken(QStringLiteral(" a")), QString::fromUtf8("“ a”"));
   }
 
   void TheLensIsSwitchedOnAndShowsWordsByLayer() {

@@ -8,8 +8,9 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSpinBox>
-#include <QTableWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -41,7 +42,7 @@ class ChannelSearchPanelTest : public QObject {
     QComboBox* record = Find<QComboBox>("channels_record");
     QComboBox* layer = Find<QComboBox>("channels_layer");
     QLabel* note = Find<QLabel>("channels_note");
-    QTableWidget* table = Find<QTableWidget>("channels_table");
+    QTableView* table = Find<QTableView>("channels_table");
     LinesPlot* plot = panel->plot();
 
     bool Open() {
@@ -68,8 +69,9 @@ class ChannelSearchPanelTest : public QObject {
     }
     QStringList Column(int column) {
       QStringList texts;
-      for (int row = 0; row < table->rowCount(); ++row)
-        texts << (table->item(row, column) ? table->item(row, column)->text() : QString());
+      const QAbstractItemModel* model = table->model();
+      for (int row = 0; row < model->rowCount(); ++row)
+        texts << model->index(row, column).data().toString();
       return texts;
     }
     QString SettingB() {
@@ -220,6 +222,31 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(rig.Has(kChannelValidationRecord));
   }
 
+  // A slider drags the factor while the table is visible: neither its rows nor its curves change.
+  void ASettingRebuildsNeitherTableNorCurves() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QVERIFY(rig.SearchToTheEnd());
+    rig.window.ShowPanel(rig.panel);
+    rig.Draw();
+    rig.table->selectRow(1);
+    const QAbstractItemModel* model = rig.table->model();
+    QSignalSpy reset(model, &QAbstractItemModel::modelReset);
+    QSignalSpy inserted(model, &QAbstractItemModel::rowsInserted);
+    QSignalSpy changed(model, &QAbstractItemModel::dataChanged);
+    const QCPGraph* curve = rig.plot->graph(0);
+    rig.session->SetSettings({}, Factor(0.25), true);
+    rig.session->SetSettings({}, Factor(0.5), false);
+    QVERIFY(rig.Settle());
+    rig.panel->Refresh(Change::kSettings | Change::kMeans | kRecordChanges);
+    QCOMPARE(reset.count() + inserted.count() + changed.count(), 0);
+    QCOMPARE(rig.plot->graph(0), curve);
+    QVERIFY(rig.plot->title().startsWith("Channel 8"));
+    // Results that are the same do not rebuild it either.
+    rig.panel->Refresh(Change::kChannels);
+    QCOMPARE(reset.count() + inserted.count() + changed.count(), 0);
+  }
+
   void CancelStopsItAndTheRankingStays() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -231,7 +258,7 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(since.elapsed() < 1000);
     rig.Draw();
     QVERIFY(!rig.session->searches());
-    QCOMPARE(rig.table->rowCount(), 3);
+    QCOMPARE(rig.table->model()->rowCount(), 3);
     QVERIFY(!rig.note->text().contains("Trials go on"));
     rig.window.OpenModel("another");
     QTRY_VERIFY(!rig.Has(kChannelSearchRecord));

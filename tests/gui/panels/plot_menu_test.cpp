@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QImage>
+#include <QLabel>
 #include <QMenu>
 #include <QRegularExpression>
 #include <QTemporaryDir>
@@ -13,6 +15,7 @@
 #include "gui/actions/action_registry.h"
 #include "gui/panels/attention/attention_panel.h"
 #include "gui/panels/attention/text_panel.h"
+#include "gui/panels/picture_dialog.h"
 #include "gui/panels/plot_menu.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/tokens/token_text.h"
@@ -59,7 +62,7 @@ class PlotMenuTest : public QObject {
     const std::unique_ptr<QMenu> menu(menus.Make(plot, {kLastQueryAttention}));
     const QClipboard* clipboard = QApplication::clipboard();
     Choose(menu.get(), "copy_picture");
-    QCOMPARE(clipboard->pixmap().width(), 2 * plot->width());
+    QVERIFY(clipboard->image().width() > 2000);  // 174 mm at 300 dots per inch
     Choose(menu.get(), "copy_data");
     QVERIFY(clipboard->text().contains("name,token,attention weight"));
     Choose(menu.get(), "copy_command");
@@ -104,7 +107,7 @@ class PlotMenuTest : public QObject {
     QCOMPARE(first[3].toFloat(), FakeEngine::Attention(head.layer, head.head, 0, 6, 0));
     QCOMPARE(first[4].toFloat(), FakeEngine::Attention(head.layer, head.head, 0, 6, 1));
     Choose(menu, "copy_picture");
-    QVERIFY(QApplication::clipboard()->pixmap().width() > 1000);
+    QVERIFY(QApplication::clipboard()->image().width() > 1000);
     menu->close();
     QTemporaryDir folder;
     rig.window.actions_list()->Do("panel text");
@@ -114,6 +117,30 @@ class PlotMenuTest : public QObject {
     const QByteArray drawn = svg.readAll();
     QVERIFY(drawn.contains("word0") && drawn.contains("word118"));
     QVERIFY(QFile::exists(folder.filePath("words.csv")));
+  }
+
+  // The picture is shown before it is written, and the status bar says that it was written.
+  void AnExportHasAPreview() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    PlotMenu menus(rig.session);
+    Plot* plot = rig.window.panel<AttentionPanel>()->plots().front();
+    const std::unique_ptr<QMenu> menu(menus.Make(plot, {}));
+    QSignalSpy told(&menus, &PlotMenu::Told);
+    Choose(menu.get(), "export_narrow");
+    auto* dialog = plot->findChild<PictureDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    const QPixmap preview = dialog->findChild<QLabel*>("picture_preview")->pixmap();
+    QCOMPARE(qRound(preview.width() * 25.4 / dialog->logicalDpiX()), 85);
+    QTemporaryDir folder;
+    dialog->Save(folder.filePath("attention.png"));
+    QVERIFY(QFile::exists(folder.filePath("attention.csv")));
+    const QImage written(folder.filePath("attention.png"));
+    QCOMPARE(qRound(1000.0 * written.width() / written.dotsPerMeterX()), 85);
+    QCOMPARE(told.size(), 1);
+    QVERIFY(told[0][0].toString().contains("attention.png written"));
+    QVERIFY(!dialog->isVisible());
   }
 
   void WithoutAModelTheCommandSaysWhatIsMissing() {

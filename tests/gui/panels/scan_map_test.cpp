@@ -58,12 +58,12 @@ class ScanMapTest : public QObject {
     record.arrays.push_back(
         {"mean_share", {"layer", "head"}, std::vector<double>{0, 1, 0.5, 0}, "", ""});
     rig.ShowRecords({record});
-    QCOMPARE(rig.panel->plot()->scale_label(), QStringLiteral("share that comes back"));
+    QCOMPARE(rig.panel->plot()->scale_label(), QStringLiteral("share of the effect restored"));
     QVERIFY(rig.Find<QLabel>("map_note")->text().contains("source"));
     rig.quantity->setCurrentIndex(rig.quantity->findText("scan: mean over places"));
     QCOMPARE(rig.panel->plot()->scale_label(), QStringLiteral("effect (nats)"));
     QVERIFY(rig.Find<QLabel>("map_note")->text().contains("less likely"));
-    QCOMPARE(rig.panel->plot()->title(), QStringLiteral("ablate({head}) — mean over places"));
+    QCOMPARE(rig.panel->plot()->title(), QStringLiteral("ablate(each head) — mean over places"));
   }
 
   void AFileOfAScanShowsItsMeanFirst() {
@@ -75,7 +75,7 @@ class ScanMapTest : public QObject {
                                  "scan: place 1", "scan: place 10"}));
     QCOMPARE(rig.quantity->currentIndex(), 1);
     QCOMPARE(rig.panel->plot()->CellValue({0, 1}), 2.0);
-    QVERIFY(rig.panel->plot()->title().contains(QLatin1String("ablate({head})")));
+    QVERIFY(rig.panel->plot()->title().contains(QLatin1String("ablate(each head)")));
   }
 
   void EveryViewIsDrawnWithItsOwnNumbers() {

@@ -12,6 +12,7 @@
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/scan_panel.h"
 #include "gui/plots/maps/head_map_plot.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/record_plot.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/sweep/scan_effects.h"
@@ -111,6 +112,51 @@ class ScanPanelTest : public QObject {
     QCOMPARE(QString::fromStdString(PrintIntervention(rig.session->setting(Side::kB))),
              QString::fromStdString(
                  PrintIntervention(ParseIntervention("patch(from=place:1, span=last, layers=3)"))));
+  }
+
+  // Shares arrive with the last sample: they are offered, and the shown view stays.
+  void TheLastSampleDoesNotChangeTheView() {
+    Rig rig;
+    rig.Show();
+    Record scan;
+    scan.name = kScanRecord;
+    scan.axes = {{"layer", 2, "", {}, {}}, {"span", 2, "", {"gold", "question"}, {}}};
+    scan.axes.push_back({"place", 1, "rank", {}, {1}});
+    scan.attributes = {{"with", std::string("patch(span={span}, layers={layer})")},
+                       {"samples", int64_t{3}},
+                       {"complete", int64_t{0}}};
+    const auto add = [&scan](const char* name, std::vector<double> values) {
+      scan.arrays.push_back({name, {"layer", "span"}, std::move(values), "nats", ""});
+    };
+    add("mean_effect", {1, 2, 3, 4});
+    const auto show = [&] {
+      RunFile file;
+      file.records = {scan};
+      rig.session->ShowFile(file);
+      QTRY_VERIFY(rig.record());
+      rig.Draw();
+    };
+    show();
+    QCOMPARE(rig.view->currentText(), QString("mean over places"));
+    QVERIFY(!rig.note->text().contains("new view"));
+    add("mean_share", {0.25, 0.5, 0.75, 1});
+    scan.attributes["complete"] = int64_t{1};
+    show();
+    QCOMPARE(rig.view->count(), 2);
+    QCOMPARE(rig.view->currentText(), QString("mean over places"));
+    QCOMPARE(rig.panel->map()->ValueOf(1, 1), 4.0);
+    QVERIFY2(rig.note->text().contains("new view: share of the effect restored"),
+             qPrintable(rig.note->text()));
+    rig.view->setCurrentIndex(0);
+    QCOMPARE(rig.panel->map()->ValueOf(1, 1), 1.0);
+    QVERIFY(!rig.note->text().contains("new view"));
+    // Layer 0 is at the bottom, as in all maps.
+    RecordPlot* map = rig.panel->map();
+    QVERIFY(!map->yAxis->rangeReversed());
+    QVERIFY2(map->title().startsWith("patch(span=each span, layers=each layer)"),
+             qPrintable(map->title()));
+    QVERIFY2(map->caption().contains("3 samples"), qPrintable(map->caption()));
+    QVERIFY(PlotCsv(*map).contains("layer,span,share of the effect restored"));
   }
 
   // A slider does not wait for a scan.

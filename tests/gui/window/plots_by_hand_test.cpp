@@ -324,6 +324,12 @@ class PlotsByHandTest : public QObject {
     QVERIFY(!panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
     QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kB).isEmpty());
     QVERIFY(walk->isVisible());
+    // Without a change there is no B.
+    rig.window.history()->Change({{}, {}}, false);
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    QVERIFY(!panel->plots_below()[shown]->row(Side::kA).isEmpty());
+    QVERIFY(panel->plots_below()[shown]->row(Side::kB).isEmpty());
   }
 
   void IntervalsOfFewSamplesAreDotted() {
