@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QCoreApplication>
-#include <QFileInfo>
-#include <QStandardPaths>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "core/base/error.h"
+#include "probes/client/engine_command.h"
 
 namespace midscope {
 namespace {
@@ -41,12 +41,6 @@ SweepProcess::~SweepProcess() {
   if (!process_.waitForFinished(kMillisecondsToStop)) process_.kill();
 }
 
-QString SweepProcess::Program() {
-  QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
-  if (QFileInfo(beside).isExecutable()) return beside;
-  return QStandardPaths::findExecutable(QStringLiteral("midscope"));
-}
-
 void SweepProcess::Start(const QStringList& arguments, bool table) {
   if (running()) return;
   output_.clear();
@@ -59,11 +53,11 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
   QStringList all = arguments;
   all << QStringLiteral("--progress") << QStringLiteral("json");
   if (table) all << QStringLiteral("--watch") << QString::number(kSecondsBetweenTables);
-  const QString program = Program();
-  if (program.isEmpty()) {
-    Q_EMIT Finished(tr("midscope: the command line program was not found beside this one or on "
-                       "PATH. Build or install it"),
-                    false);
+  QString program;
+  try {
+    program = QString::fromStdString(FindEngineProgram());
+  } catch (const Error& error) {
+    Q_EMIT Finished(QString::fromUtf8(error.what()), false);
     return;
   }
   // Lowers the priority, so that the user's other work comes first.
