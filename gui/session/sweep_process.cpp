@@ -28,7 +28,8 @@ SweepProcess::SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent)
           [this] { output_ += QString::fromUtf8(process_.readAllStandardOutput()); });
   connect(&process_, &QProcess::finished, this, &SweepProcess::OnFinished);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    if (error == QProcess::FailedToStart) Q_EMIT Finished(process_.errorString(), false);
+    if (error != QProcess::FailedToStart) return;
+    Q_EMIT Finished(process_.program() + QStringLiteral(": ") + process_.errorString(), false);
   });
 }
 
