@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/record_names.h"
+#include "core/compute/process_start.h"
 #include "core/terms/intervention_text.h"
 #include "gui/action_script.h"
 #include "gui/actions/action_registry.h"
@@ -197,6 +198,7 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  midscope::PrepareProcess(argv);
   try {
     // Separates Qt's options first, because --session is also an option of Qt.
     const midscope::SplitArguments split =

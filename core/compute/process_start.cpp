@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/compute/process_start.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,6 +19,7 @@ constexpr char kSpinCount[] = "3000";
 void SpinBriefly(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
   setenv("GOMP_SPINCOUNT", kSpinCount, 1);
+  if (dlsym(RTLD_DEFAULT, "GOMP_parallel") == nullptr) return;
   execv("/proc/self/exe",
         argv);  // only returns if it failed; the program then runs without the setting
 }

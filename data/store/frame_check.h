@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks a record without data from a file or from midscope-reader, so that callers can rely on its
-// names, axes and sizes. Internal to data/.
+// Checks a record without data from a file or from a reader process, so that callers can rely on
+// its names, axes and sizes. Internal to data/.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads a results file with HDF5 in this process. HDF5 1.10 crashes on some damaged files: use this
-// only for files with a valid seal (file_seal.h), and in midscope-reader. Internal to data/.
+// only for files with a valid seal (file_seal.h), and in reader processes. Internal to data/.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Converts records to bytes (MessagePack; numbers as little-endian blocks) and back, for a sweep's
-// journal and the messages of midscope-reader. Internal to data/.
+// journal and the messages of reader processes. Internal to data/.
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,7 @@ void RunReader::State::Open(ReadBy by) {
   const int64_t bytes = CheckedFileSize(path);
   CheckIsHdf5(path, bytes);
   SealState seal = CheckSeal(path);
-  // Without midscope-reader, compute the checksum, which takes seconds but is as safe.
+  // Without the reader process, compute the checksum, which takes seconds but is as safe.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
   if (seal != SealState::kIntact && IsMarkedOpenForWriting(path)) {
     throw Failure(

@@ -39,7 +39,7 @@ using ArrayFilter = std::function<bool(const std::string& array)>;
 
 // The process in which HDF5 reads a file. kWhatFits: files with a valid seal (file_seal.h) are read
 // in this process; others, on which HDF5 may crash, and files above 1 GiB, whose checksum takes too
-// long, by midscope-reader, a process with limits on memory and time. kThisProcess: files above 1
+// long, by a process with limits on memory and time. kThisProcess: files above 1
 // GiB are read in this process, too.
 enum class ReadBy { kWhatFits, kThisProcess };
 

@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QCoreApplication>
-#include <QFileInfo>
-#include <QStandardPaths>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "core/base/error.h"
+#include "probes/client/engine_command.h"
 
 namespace midscope {
 namespace {
@@ -28,7 +28,8 @@ SweepProcess::SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent)
           [this] { output_ += QString::fromUtf8(process_.readAllStandardOutput()); });
   connect(&process_, &QProcess::finished, this, &SweepProcess::OnFinished);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    if (error == QProcess::FailedToStart) Q_EMIT Finished(process_.errorString(), false);
+    if (error != QProcess::FailedToStart) return;
+    Q_EMIT Finished(process_.program() + QStringLiteral(": ") + process_.errorString(), false);
   });
 }
 
@@ -39,12 +40,6 @@ SweepProcess::~SweepProcess() {
   if (!running()) return;
   Stop();
   if (!process_.waitForFinished(kMillisecondsToStop)) process_.kill();
-}
-
-QString SweepProcess::Program() {
-  QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
-  if (QFileInfo(beside).isExecutable()) return beside;
-  return QStandardPaths::findExecutable(QStringLiteral("midscope"));
 }
 
 void SweepProcess::Start(const QStringList& arguments, bool table) {
@@ -59,11 +54,11 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
   QStringList all = arguments;
   all << QStringLiteral("--progress") << QStringLiteral("json");
   if (table) all << QStringLiteral("--watch") << QString::number(kSecondsBetweenTables);
-  const QString program = Program();
-  if (program.isEmpty()) {
-    Q_EMIT Finished(tr("midscope: the command line program was not found beside this one or on "
-                       "PATH. Build or install it"),
-                    false);
+  QString program;
+  try {
+    program = QString::fromStdString(FindEngineProgram());
+  } catch (const Error& error) {
+    Q_EMIT Finished(QString::fromUtf8(error.what()), false);
     return;
   }
   // Lowers the priority, so that the user's other work comes first.

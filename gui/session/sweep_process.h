@@ -43,9 +43,6 @@ class SweepProcess : public QObject {
   // Standard output so far: the final tables, or JSON.
   const QString& output() const { return output_; }
 
-  // The command line program in the folder of this one, else the one found in PATH; "" if there is
-  // none.
-  static QString Program();
   // Parses a line of `--progress json`; returns nullopt if it is not such a line.
   static std::optional<Progress> ReadProgress(const QString& line);
 

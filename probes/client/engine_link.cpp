@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "probes/client/engine_link.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "probes/client/answers.h"
 #include "probes/client/engine_process.h"
 #include "probes/serve/engine_values.h"
-#include "probes/serve/method.h"
 
 namespace midscope {
 namespace {
@@ -79,16 +75,6 @@ class Request {
   const int64_t number_;
 };
 
-void CheckProtocol(EngineProcess& process) {
-  const Message hello = Request(process, "hello", Message::object()).Result({}, {});
-  const int64_t protocol = hello.value("protocol", int64_t{0});
-  if (protocol == kProtocolVersion) return;
-  throw Failure("engine",
-                fmt::format("it speaks protocol {} (midscope {}), this program {}", protocol,
-                            hello.value("version", ""), kProtocolVersion),
-                "Install both programs in one version");
-}
-
 }  // namespace
 
 EngineLink::EngineLink(EngineCommand command) : command_(std::move(command)) {}
@@ -102,7 +88,6 @@ std::shared_ptr<EngineProcess> EngineLink::Running() {
     if (running_ && !running_->has_ended()) return running_;
   }
   auto process = std::make_shared<EngineProcess>(command_.words);
-  CheckProtocol(*process);
   const std::lock_guard lock(mutex_);
   ++started_;
   running_ = process;

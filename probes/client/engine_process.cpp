@@ -181,7 +181,7 @@ void EngineProcess::ReadFrames() {
   while (true) {
     Message message;
     try {
-      const std::optional<std::string> frame = reader.Next();
+      const std::optional<std::string_view> frame = reader.Next();
       if (!frame) break;
       message = UnpackMessage(*frame);
       if (message.contains("method")) throw Failure("engine", "it sends requests, not answers");

@@ -59,7 +59,8 @@ std::vector<Record> RemoteSampleView::Read(const SampleChoice& choice) const {
 
 RunFile ResultFiles::Read(const std::string& path) const {
   return ReadAnswer([&] {
-    return FileOfAnswer(*link_, link_->Call("view_file", {{"path", path}, {"first_sample", true}}));
+    return FileOfAnswer(*link_, link_->Call("view_file", {{"path", sent_->SentFile(path)},
+                                                          {"first_sample", true}}));
   });
 }
 
@@ -70,7 +71,9 @@ std::shared_ptr<const RemoteSampleView> ResultFiles::View(const std::string& pat
 FileCurves ResultFiles::Curves(const std::vector<std::string>& paths,
                                const JobContext& context) const {
   return ReadAnswer([&] {
-    const Message answer = link_->Call("curves", {{"paths", paths}}, context);
+    Message names = Message::array();
+    for (const std::string& path : paths) names.push_back(sent_->SentFile(path));
+    const Message answer = link_->Call("curves", {{"paths", names}}, context);
     return FileCurves{answer.at("parameters"), link_->Records(answer.at("records")),
                       answer.at("files")};
   });

@@ -13,6 +13,7 @@
 #include "data/store/record_reader.h"
 #include "data/sweep/sample_view.h"
 #include "probes/client/engine_link.h"
+#include "probes/client/sent_files.h"
 
 namespace midscope {
 
@@ -46,9 +47,11 @@ struct FileCurves {
 
 class ResultFiles {
  public:
-  explicit ResultFiles(std::shared_ptr<EngineLink> link) : link_(std::move(link)) {}
+  explicit ResultFiles(std::shared_ptr<EngineLink> link)
+      : link_(std::move(link)), sent_(std::make_shared<SentFiles>(*link_)) {}
 
-  // As ReadForViewing (sample_view.h).
+  // As ReadForViewing (sample_view.h). Read() and Curves() send files of this machine to an engine
+  // on another one (sent_files.h), but not folders.
   RunFile Read(const std::string& path) const;
   std::shared_ptr<const RemoteSampleView> View(const std::string& path) const;
   // Curves over files of sweeps or probes and folders of them; see probes/sweep/outcome_curves.h.
@@ -60,6 +63,7 @@ class ResultFiles {
 
  private:
   std::shared_ptr<EngineLink> link_;
+  std::shared_ptr<SentFiles> sent_;
 };
 
 }  // namespace midscope

@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uintmax_t kMostBytes = 16 << 20;
 constexpr std::string_view kEnds = "(),=+:\"";  // of a name, in settings and tasks
 
 bool IsFileHere(const std::string& name) {
@@ -29,7 +30,12 @@ bool IsFileHere(const std::string& name) {
 
 }  // namespace
 
-std::string SentFiles::NameThere(const std::string& path) {
+std::string SentFiles::NameThere(const std::string& path, const std::string& suffix) {
+  std::error_code failed;
+  if (fs::file_size(path, failed) > kMostBytes && !failed) {
+    throw UsageError(path, "it is larger than 16 MB, the most that is sent to an engine",
+                     "Copy it to the engine's machine, and give its name there");
+  }
   std::ifstream file(path, std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file),
                                    std::istreambuf_iterator<char>()};
@@ -40,9 +46,8 @@ std::string SentFiles::NameThere(const std::string& path) {
   const std::lock_guard lock(mutex_);
   std::string& name = names_[digest];
   if (name.empty()) {
-    const Message answer = link_.Call(
-        "write_file",
-        {{"data", Message::binary(bytes)}, {"suffix", fs::path(path).extension().string()}});
+    const Message answer =
+        link_.Call("write_file", {{"data", Message::binary(bytes)}, {"suffix", suffix}});
     name = answer.value("path", "");
   }
   return name;
@@ -55,11 +60,16 @@ std::string SentFiles::Sent(const std::string& text) {
   while (begin <= text.size()) {
     const size_t end = std::min(text.find_first_of(kEnds, begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    sent += IsFileHere(word) ? NameThere(word) : word;
+    sent += IsFileHere(word) ? NameThere(word, fs::path(word).extension().string()) : word;
     if (end < text.size()) sent += text[end];
     begin = end + 1;
   }
   return sent;
+}
+
+std::string SentFiles::SentFile(const std::string& path) {
+  if (!link_.command().remote || !IsFileHere(path)) return path;
+  return NameThere(path, "-" + fs::path(path).filename().string());
 }
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of this machine that settings and tasks name, for an engine on another machine.
+// Files of this machine that requests name, for an engine on another machine.
 #pragma once
 
 #include <map>
@@ -21,9 +21,11 @@ class SentFiles {
   // files that exist here replaced. Other names are those of the engine's machine. Throws Error
   // (failure) if a file cannot be read, (usage) if it is too large.
   std::string Sent(const std::string& text);
+  // As above, for a file of results: if it exists here, the engine's file ends in its name.
+  std::string SentFile(const std::string& path);
 
  private:
-  std::string NameThere(const std::string& path);
+  std::string NameThere(const std::string& path, const std::string& suffix);
 
   EngineLink& link_;
   std::mutex mutex_;

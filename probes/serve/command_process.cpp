@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -21,35 +20,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "probes/base/private_folder.h"
 
 namespace midscope {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{50};
 constexpr size_t kKeptLines = 200;
-
-// Two files that the process writes, in a folder that is removed with this object. Files and not
-// pipes, so that a process that outlives this one can go on writing.
-class OutputFiles {
- public:
-  OutputFiles() {
-    folder_ = (std::filesystem::temp_directory_path() / "midscope-XXXXXX").string();
-    if (::mkdtemp(folder_.data()) == nullptr) {
-      throw Failure(folder_, std::string("it cannot be created: ") + std::strerror(errno));
-    }
-  }
-  ~OutputFiles() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  OutputFiles(const OutputFiles&) = delete;
-  OutputFiles& operator=(const OutputFiles&) = delete;
-  std::string out() const { return folder_ + "/out"; }
-  std::string err() const { return folder_ + "/err"; }
-
- private:
-  std::string folder_;
-};
 
 // Follows the lines that the process appends to a file.
 class FollowedLines {
@@ -74,7 +51,10 @@ class FollowedLines {
   std::string line_;
 };
 
-void Start(const std::vector<std::string>& arguments, const OutputFiles& files, pid_t& process) {
+// Standard output and standard error are files and not pipes, so that a process that outlives this
+// one can go on writing.
+void Start(const std::vector<std::string>& arguments, const std::string& out,
+           const std::string& err, pid_t& process) {
   std::vector<std::string> words = {"midscope"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--progress", "json"});
@@ -87,10 +67,8 @@ void Start(const std::vector<std::string>& arguments, const OutputFiles& files, 
   constexpr int kNewFile = O_WRONLY | O_CREAT | O_TRUNC;
   constexpr mode_t kOwnerOnly = 0600;
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files.out().c_str(), kNewFile,
-                                   kOwnerOnly);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files.err().c_str(), kNewFile,
-                                   kOwnerOnly);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), kNewFile, kOwnerOnly);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), kNewFile, kOwnerOnly);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -125,10 +103,11 @@ std::string WholeText(const std::string& path) {
 }  // namespace
 
 Message RunCommandProcess(const std::vector<std::string>& arguments, const JobContext& context) {
-  const OutputFiles files;
+  const PrivateFolder folder;
+  const std::string out = folder.File("out");
   pid_t process = 0;
-  Start(arguments, files, process);
-  FollowedLines lines(files.err());
+  Start(arguments, out, folder.File("err"), process);
+  FollowedLines lines(folder.File("err"));
   std::deque<std::string> last;
   const auto read = [&] {
     lines.Read([&](const std::string& line) { ReportLine(line, context, last); });
@@ -148,7 +127,7 @@ Message RunCommandProcess(const std::vector<std::string>& arguments, const JobCo
   for (const std::string& line : last) err += line + "\n";
   const int signal_base = 128;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
-  return {{"status", code}, {"out", WholeText(files.out())}, {"err", err}};
+  return {{"status", code}, {"out", WholeText(out)}, {"err", err}};
 }
 
 }  // namespace midscope

@@ -48,15 +48,13 @@ Message SetPrompt(EngineSession& session, const Call& call) {
   const std::vector<Record> records =
       session.engine().SetPrompt(ReadPromptRequest(call.params), call.job);
   session.has_prompt = true;
-  const std::lock_guard lock(session.mutex);
-  return {{"records", WireWriter(session.held).Write(records)}};
+  return {{"records", session.RecordsMessage(records)}};
 }
 
 // Runs beside the others, so that it does not read the session's model.
 Message Preview(EngineSession& session, const Call& call) {
   const std::vector<Record> records = session.engine().Preview(ReadPromptRequest(call.params));
-  const std::lock_guard lock(session.mutex);
-  return {{"records", WireWriter(session.held).Write(records)}};
+  return {{"records", session.RecordsMessage(records)}};
 }
 
 Message Run(EngineSession& session, const Call& call) {
@@ -108,8 +106,7 @@ Message RunWhatIf(EngineSession& session, const Call& call) {
   request.attention = call.params.Flag("attention", true);
   request.channels = IntegersOf(call.params, "channels");
   const auto message = [&](const WhatIfReply& reply) {
-    const std::lock_guard lock(session.mutex);
-    return Message{{"records", WireWriter(session.held).Write(reply.records)},
+    return Message{{"records", session.RecordsMessage(reply.records)},
                    {"cost", CostMessage(reply.cost)}};
   };
   WhatIfPartial partial;
@@ -122,14 +119,12 @@ Message RunWhatIf(EngineSession& session, const Call& call) {
 // Returns a function that sends records as partial results.
 std::function<void(const Record&)> PartialRecords(EngineSession& session, const Call& call) {
   return [&session, &call](const Record& record) {
-    const std::lock_guard lock(session.mutex);
-    call.partial({{"records", WireWriter(session.held).Write(std::vector<Record>{record})}});
+    call.partial({{"records", session.RecordsMessage({record})}});
   };
 }
 
 Message OneRecord(EngineSession& session, const Record& record) {
-  const std::lock_guard lock(session.mutex);
-  return {{"records", WireWriter(session.held).Write(std::vector<Record>{record})}};
+  return {{"records", session.RecordsMessage({record})}};
 }
 
 Message Compare(EngineSession& session, const Call& call) {
@@ -169,8 +164,7 @@ Message SearchChannels(EngineSession& session, const Call& call) {
   NeedModel(session);
   const std::vector<Record> records = session.engine().SearchChannels(
       {ObjectOf(call.params, "options")}, PartialRecords(session, call), call.job);
-  const std::lock_guard lock(session.mutex);
-  return {{"records", WireWriter(session.held).Write(records)}};
+  return {{"records", session.RecordsMessage(records)}};
 }
 
 Message PromptChannels(EngineSession& session, const Call& call) {

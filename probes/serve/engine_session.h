@@ -27,6 +27,13 @@ class EngineSession {
   // Describes the open model; valid if has_model.
   ModelSummary model;
 
+  // Returns the records as a list for an answer, and holds the arrays for which a frame has no
+  // space.
+  Message RecordsMessage(const std::vector<Record>& records) {
+    const std::lock_guard lock(mutex);
+    return WireWriter(held).Write(records);
+  }
+
   // Arrays and open results files, which methods on several threads use: lock `mutex` first.
   std::mutex mutex;
   HeldArrays held;

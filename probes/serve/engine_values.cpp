@@ -2,7 +2,6 @@
 #include "probes/serve/engine_values.h"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -186,9 +185,8 @@ PromptFormat ReadFormat(const Message& format) {
 
 template <typename T>
 ArrayData Elements(const std::vector<uint8_t>& bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
+  const auto* begin = reinterpret_cast<const T*>(bytes.data());  // the allocator aligns them
+  return std::vector<T>(begin, begin + bytes.size() / sizeof(T));
 }
 
 ArrayData ReadData(const Message& message, const FetchBytes& fetch) {

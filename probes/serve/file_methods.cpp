@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include "core/base/file_access.h"
 #include "data/formats/json_lines.h"
 #include "data/store/record_reader.h"
+#include "probes/base/private_folder.h"
 #include "probes/serve/command_process.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
@@ -104,15 +103,14 @@ Message WriteFile(EngineSession& /*session*/, const Call& call) {
   }
   const std::string suffix = call.params.FindText("suffix").value_or("");
   if (suffix.find('/') != std::string::npos) throw UsageError("suffix", "it must not contain /");
-  // The folder is the process's own, and readable by its user alone.
-  std::string folder = (fs::temp_directory_path() / "midscope-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw Failure(folder, "it cannot be created");
-  const std::string path = folder + "/file" + suffix;
+  PrivateFolder folder;
+  const std::string path = folder.File("file" + suffix);
   std::ofstream file(path, std::ios::binary);
   const auto& bytes = data.get_binary();
   file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   file.close();
   if (!file) throw Failure(path, "it cannot be written");
+  folder.Keep();  // a sweep that outlives this process may read the file
   return {{"path", path}};
 }
 

@@ -21,6 +21,7 @@ namespace midscope {
 namespace {
 
 constexpr size_t kLengthBytes = 4;
+constexpr size_t kMostKeptBytes = size_t{32} << 20;
 constexpr size_t kMostQueuedBytes = size_t{256} << 20;
 constexpr int kPollMilliseconds = 100;
 // While the writer is closing, the number of polls without progress after which it gives up.
@@ -72,7 +73,7 @@ bool FrameReader::Read(char* data, size_t size) {
   return true;
 }
 
-std::optional<std::string> FrameReader::Next() {
+std::optional<std::string_view> FrameReader::Next() {
   std::array<char, kLengthBytes> bytes{};
   if (!Read(bytes.data(), bytes.size())) return std::nullopt;
   uint32_t length = 0;
@@ -89,9 +90,10 @@ std::optional<std::string> FrameReader::Next() {
     throw Failure("frame", fmt::format("it has {} bytes, more than {}", length, kLargestFrame),
                   "Send larger arrays in slices");
   }
-  std::string frame(length, '\0');
-  if (!Read(frame.data(), frame.size())) return std::nullopt;
-  return frame;
+  if (length > buffer_.size() || buffer_.size() > kMostKeptBytes)
+    buffer_ = std::vector<char>(length);
+  if (!Read(buffer_.data(), length)) return std::nullopt;
+  return std::string_view(buffer_.data(), length);
 }
 
 FrameWriter::FrameWriter(int descriptor) : descriptor_(descriptor) {

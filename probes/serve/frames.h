@@ -41,15 +41,17 @@ class FrameReader {
   // The descriptor is not closed.
   explicit FrameReader(int descriptor);
 
-  // Returns the next frame; nullopt at the end of the input, also in the middle of a frame. Throws
+  // Returns the next frame, which is valid until the next call; nullopt at the end of the input,
+  // also in the middle of a frame. Throws
   // Error (failure) for a frame over kLargestFrame, before memory is taken for it; its bytes are
   // skipped, so that the next call returns the frame after it.
-  std::optional<std::string> Next();
+  std::optional<std::string_view> Next();
 
  private:
   bool Read(char* data, size_t size);
 
   int descriptor_;
+  std::vector<char> buffer_;  // kept unless it is large, so that a frame needs no new pages
 };
 
 // Writes frames on a separate thread, so that a client that stops reading does not stop the work

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Methods for windows: results files to look at and to write, curves over them, devices.
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "data/formats/json_lines.h"
 #include "data/store/run_store.h"
 #include "data/sweep/sample_view.h"
+#include "probes/base/private_folder.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
 #include "probes/sweep/curve_points.h"
@@ -20,15 +19,8 @@
 namespace midscope {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr size_t kMostViews = 8;
 constexpr int64_t kMostReceivedBytes = int64_t{4} << 30;
-
-Message RecordsMessage(EngineSession& session, const std::vector<Record>& records) {
-  const std::lock_guard lock(session.mutex);
-  return WireWriter(session.held).Write(records);
-}
 
 // Requires views_mutex.
 const SampleView& ViewOf(EngineSession& session, const std::string& path, bool anew) {
@@ -54,10 +46,10 @@ Message ViewFile(EngineSession& session, const Call& call) {
     constexpr const char* kNames[] = {"sample", "setting", "place"};
     for (size_t i = 0; i < choices.axes.size(); ++i) choices.axes[i].name = kNames[i];
   }
-  return {{"records", RecordsMessage(session, file.records)},
+  return {{"records", session.RecordsMessage(file.records)},
           {"plan", file.plan_json},
           {"provenance", ProvenanceMessage(file.provenance)},
-          {"choices", RecordsMessage(session, {choices})}};
+          {"choices", session.RecordsMessage({choices})}};
 }
 
 Message ViewSample(EngineSession& session, const Call& call) {
@@ -68,7 +60,7 @@ Message ViewSample(EngineSession& session, const Call& call) {
     const std::lock_guard lock(session.views_mutex);
     records = ViewOf(session, call.params.Text("path"), false).Read(choice);
   }
-  return {{"records", RecordsMessage(session, records)}};
+  return {{"records", session.RecordsMessage(records)}};
 }
 
 Message Curves(EngineSession& session, const Call& call) {
@@ -83,7 +75,7 @@ Message Curves(EngineSession& session, const Call& call) {
   }
   return {{"parameters", parameters},
           {"files", inputs.size()},
-          {"records", RecordsMessage(session, records)}};
+          {"records", session.RecordsMessage(records)}};
 }
 
 Message Devices(EngineSession& /*session*/, const Call& call) {
@@ -111,24 +103,11 @@ Message Receive(EngineSession& session, const Call& call) {
 
 // The bytes of an HDF5 file with the records.
 std::vector<uint8_t> FileWith(const std::vector<Record>& records, const Provenance& provenance) {
-  std::string folder = (fs::temp_directory_path() / "midscope-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw Failure(folder, "it cannot be created");
-  const std::string path = folder + "/results.h5";
-  const auto remove = [&folder] {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  };
-  try {
-    WriteRecords(path, records, provenance);
-    std::ifstream file(path, std::ios::binary);
-    std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file),
-                               std::istreambuf_iterator<char>()};
-    remove();
-    return bytes;
-  } catch (...) {
-    remove();
-    throw;
-  }
+  const PrivateFolder folder;
+  const std::string path = folder.File("results.h5");
+  WriteRecords(path, records, provenance);
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 Message WriteResults(EngineSession& session, const Call& call) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ class Server {
     FrameReader reader(input);
     while (true) {
       try {
-        const std::optional<std::string> frame = reader.Next();
+        const std::optional<std::string_view> frame = reader.Next();
         if (!frame) break;
         Take(UnpackMessage(*frame));
       } catch (const Error& error) {

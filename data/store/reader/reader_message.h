@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages between RunReader's process and midscope-reader over a socket: a header, then as
+// The messages between RunReader's process and its reader process over a socket: a header, then as
 // many bytes as it states. Both processes run on the same machine and come from the same build.
 // Internal to data/.
 #pragma once

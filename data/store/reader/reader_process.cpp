@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data/store/reader/reader_process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -12,10 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -159,21 +156,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProgram = "midscope-reader";
-
-bool IsProgram(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
-}
-
-fs::path FolderOfThisLibrary() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&FindReaderProgram), &info) == 0 || !info.dli_fname)
-    return {};
-  std::error_code ignored;
-  return fs::canonical(info.dli_fname, ignored).parent_path();
-}
-
 // Arguments of posix_spawn.
 class SpawnSettings {
  public:
@@ -211,38 +193,25 @@ class SpawnSettings {
 }  // namespace
 
 std::string FindReaderProgram() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  std::vector<fs::path> folders;
-  if (!error) folders.push_back(self.parent_path());
-  if (const fs::path library = FolderOfThisLibrary(); !library.empty()) {
-    folders.push_back(library / MIDSCOPE_PROGRAMS_FROM_LIBRARY);
-    folders.push_back(library / ".." / "bin");  // for the build folder
-  }
-  if (const char* path = std::getenv("PATH")) {
-    std::istringstream list(path);
-    for (std::string folder; std::getline(list, folder, ':');) {
-      if (folder.starts_with('/')) folders.emplace_back(folder);
-    }
-  }
-  for (const fs::path& folder : folders) {
-    if (IsProgram(folder / kProgram)) return (folder / kProgram).string();
-  }
-  return "";
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed).replace_filename("midscope");
+  const bool found = !failed && access(program.c_str(), X_OK) == 0;
+  return found ? program.string() : "";
 }
 
 ReaderChild::ReaderChild(const std::string& path) {
   std::string program = FindReaderProgram();
   if (program.empty()) {
-    throw Failure(path, std::string("is read by ") + kProgram + ", which is not installed",
-                  "Put it beside midscope, as the build does");
+    throw Failure(path, "is read by the program midscope, which is not beside this one",
+                  "Install both in one folder, as the build does");
   }
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw Failure(path,
                   std::string("cannot be read in a separate process: ") + std::strerror(errno));
   std::string file = path;
-  char* arguments[] = {program.data(), file.data(), nullptr};
+  std::string as_reader = kReaderArgument;
+  char* arguments[] = {program.data(), as_reader.data(), file.data(), nullptr};
   const SpawnSettings settings(ends[1]);
   const int error = posix_spawn(&process_, program.c_str(), settings.files(), settings.attributes(),
                                 arguments, environ);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads a results file with HDF5 in another process, midscope-reader, with limits on memory and
-// time: on some damaged files, HDF5 1.10 crashes, loops or exhausts the memory. Its replies are
-// trusted no more than the file. Internal to data/.
+// Reads a results file with HDF5 in another process with limits on memory and time: on some damaged
+// files, HDF5 1.10 crashes, loops or exhausts the memory. Its replies are trusted no more than the
+// file. The process is the program `midscope`, started as `midscope --reader FILE` with a socket as
+// its standard input. Internal to data/.
 #pragma once
 
 #include <sys/types.h>
@@ -13,21 +14,21 @@
 
 namespace midscope {
 
-// Throws Error (failure) if the file can't be read or midscope-reader is not installed.
+inline constexpr const char* kReaderArgument = "--reader";
+
+// Throws Error (failure) if the file can't be read or the program does not exist.
 std::unique_ptr<RunSource> OpenRunApart(const std::string& path);
 
-// The program midscope-reader as a child process. Internal to data/.
-
-// Returns the path of midscope-reader, searched beside the running program, beside this library and
-// in PATH; "" if it does not exist.
+// Returns the path of the program `midscope` in the folder of the running program, which may be
+// `midscope` itself; "" if it does not exist.
 std::string FindReaderProgram();
 
-// A process midscope-reader for one file, and a socket to it. The process inherits no open files
-// and no signal mask, and does not receive the terminal's interrupts.
+// A reader process for one file, and a socket to it. The process inherits no open files and no
+// signal mask, and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Starts the process. Throws Error (failure), which names `path`, if midscope-reader does not
-  // exist or can't be started.
+  // Starts the process. Throws Error (failure), which names `path`, if the program does not exist
+  // or can't be started.
   explicit ReaderChild(const std::string& path);
   // Ends the process.
   ~ReaderChild();

@@ -2,10 +2,12 @@
 #include "data/store/reader/reader_service.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <span>
@@ -194,8 +196,6 @@ class Service {
   int64_t frame_record_ = -1;
 };
 
-}  // namespace
-
 void LimitReader(const std::string& path) {
   if (!kSanitized) {
     SetLimit(RLIMIT_AS, std::clamp(PhysicalBytes() / 2, kSmallestMemory, kLargestMemory));
@@ -208,6 +208,17 @@ void LimitReader(const std::string& path) {
   AddSeconds(kSecondsToOpen + std::min(for_size, kMostSecondsForSize));
 }
 
-int ServeReader(int socket, const std::string& path) { return Service(socket, path).Run(); }
+}  // namespace
+
+int ReaderMain(const std::string& path) {
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) != 0 || !S_ISSOCK(input.st_mode)) {
+    std::fprintf(stderr, "midscope: a reader is started by Midscope's other processes\n");
+    return 2;
+  }
+  LimitReader(path);
+  // Skips the exit handlers of HDF5, which could crash if the heap is damaged.
+  _exit(Service(STDIN_FILENO, path).Run());
+}
 
 }  // namespace midscope

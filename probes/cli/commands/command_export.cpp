@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "data/export/export.h"
 #include "data/export/npz.h"
 #include "data/store/record_reader.h"
+#include "probes/base/private_folder.h"
 #include "probes/cli/commands/stored_file.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
@@ -157,29 +157,6 @@ std::string Format(const OptionSet& options) {
       "Give --format, or a name that ends in .csv, .json, .npz, .gguf, .png, .svg or .pdf");
 }
 
-// A temporary folder beside the output folder, deleted by the destructor.
-class DrawingFolder {
- public:
-  explicit DrawingFolder(const std::filesystem::path& parent) {
-    std::string name = (parent / ".midscope-pictures-XXXXXX").string();
-    if (!::mkdtemp(name.data())) {
-      throw Failure(parent.string(),
-                    std::string("pictures cannot be written there: ") + std::strerror(errno));
-    }
-    path_ = name;
-  }
-  ~DrawingFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  DrawingFolder(const DrawingFolder&) = delete;
-  DrawingFolder& operator=(const DrawingFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 // Returns the target paths of files of these names (pictures, and their numbers as CSV): in the
 // folder `out` or, for one picture, the file `out` and a CSV beside it.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
@@ -244,7 +221,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   }
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
-  const DrawingFolder drawn(beside);
+  const PrivateFolder drawn(beside, ".midscope-pictures-");
   const std::vector<std::string> names =
       DrawPictures(options.Text("file"), drawn.path().string(), format, options.Text("head"),
                    options.TextList("reference"));

@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: MIT
-#include <string>
-#include <vector>
+// The program `midscope`: a small front of the library with its commands, which loads LibTorch.
+// Started as a reader of damaged files (data/store/reader), it does without, so that it starts in
+// milliseconds.
+#include <dlfcn.h>
 
-#include "core/base/mapped_file_guard.h"
+#include <cstdio>
+#include <string>
+
 #include "core/compute/process_start.h"
-#include "probes/cli/program/program.h"
+#include "data/store/reader/reader_process.h"
+#include "data/store/reader/reader_service.h"
+
+namespace {
+
+// Found by the program's run path: in the build folder and beside the installed programs.
+constexpr const char* kCommands = "libmidscope_cli.so";
+constexpr int kExitFailure = 1;
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && argv[1] == std::string(midscope::kReaderArgument)) {
+    return midscope::ReaderMain(argv[2]);
+  }
   midscope::PrepareProcess(argv);
-  midscope::GuardMappedFiles();
-  return midscope::cli::RunProgram(std::vector<std::string>(argv + 1, argv + argc));
+  // Global, as if it were linked: libraries that it loads, such as plug-ins of MPI, use its
+  // symbols.
+  void* commands = dlopen(kCommands, RTLD_LAZY | RTLD_GLOBAL);
+  auto* run =
+      commands ? reinterpret_cast<int (*)(int, char**)>(dlsym(commands, "MidscopeMain")) : nullptr;
+  if (!run) {
+    std::fprintf(stderr, "midscope: %s. Install the program with its libraries\n", dlerror());
+    return kExitFailure;
+  }
+  return run(argc, argv);
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <new>
@@ -14,6 +15,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/mapped_file_guard.h"
 #include "core/base/text.h"
 #include "probes/cli/console/interrupt.h"
 #include "probes/cli/console/output.h"
@@ -134,6 +136,11 @@ int RunProgram(const std::vector<std::string>& arguments) {
     }
     out.flush();
   });
+}
+
+extern "C" int MidscopeMain(int argc, char** argv) {
+  GuardMappedFiles();
+  return RunProgram({argv + std::min(argc, 1), argv + argc});
 }
 
 }  // namespace midscope::cli

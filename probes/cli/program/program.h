@@ -19,4 +19,7 @@ int ExitStatusOf(const std::function<void()>& work);
 // Runs the program. `arguments`: without the program's name. Returns the exit status; never throws.
 int RunProgram(const std::vector<std::string>& arguments);
 
+// The main() of the program, which main.cpp finds by this name once it has loaded this library.
+extern "C" int MidscopeMain(int argc, char** argv);
+
 }  // namespace midscope::cli

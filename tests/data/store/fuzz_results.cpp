@@ -148,8 +148,8 @@ void FuzzReaders(const Corpus& corpus, const Options& options, Tally& tally) {
   }
 }
 
-// As above, without midscope-reader: shows the effect of such files on a process that passes them
-// to HDF5.
+// As above, without the reader process: shows the effect of such files on a process that passes
+// them to HDF5.
 void FuzzHere(const Corpus& corpus, const Options& options, Tally& tally) {
   const TemporaryFolder folder;
   for (int64_t i = 0; i < options.count; ++i) {

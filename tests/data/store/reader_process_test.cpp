@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files without a valid checksum from Midscope are read by midscope-reader: intact files with the
+// Files without a valid checksum from Midscope are read by another process: intact files with the
 // same result as HDF5 gives in this process, damaged files without harm.
 #include "data/store/reader/reader_process.h"
 
@@ -46,7 +46,7 @@ std::vector<pid_t> ReadersOfThisProcess() {
     const std::string status = ReadBytes(entry.path().string() + "/status");
     const std::string parent = "PPid:\t" + std::to_string(getpid()) + "\n";
     if (status.find(parent) != std::string::npos &&
-        status.find("Name:\tmidscope-reader") != std::string::npos) {
+        status.find("Name:\tmidscope\n") != std::string::npos) {
       found.push_back(std::stoi(name));
     }
   }
@@ -157,7 +157,7 @@ TEST_F(ReaderProcess, FilesThatHdf5DiesOfAreAnError) {
 TEST_F(ReaderProcess, IsNotForPeople) {
   const std::string program = FindReaderProgram();
   ASSERT_NE(program, "");
-  EXPECT_NE(std::system((program + " < /dev/null 2> /dev/null").c_str()), 0);
+  EXPECT_NE(std::system((program + " --reader run.h5 < /dev/null 2> /dev/null").c_str()), 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <memory>
 
 #include "core/terms/intervention_text.h"
 #include "gui/panels/outcome/sweep_panel.h"
@@ -11,6 +12,8 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/parameter_form.h"
+#include "probes/client/engine_command.h"
+#include "probes/client/engine_link.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -61,7 +64,16 @@ class SweepPanelTest : public QObject {
     QCOMPARE(CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
   }
 
-  // PATH may contain another version of the program.
+  void TheProgramIsThatOfTheEngine() {
+    qputenv("MIDSCOPE_PROGRAM", "/bin/echo");
+    SweepProcess sweep(std::make_shared<EngineLink>(LocalEngine()));
+    sweep.Start({"sweep", "embedded"}, false);
+    QVERIFY(QTest::qWaitFor([&] { return !sweep.running(); }));
+    qunsetenv("MIDSCOPE_PROGRAM");
+    QCOMPARE(sweep.output(), QString("sweep embedded --progress json\n"));
+  }
+
+  // MIDSCOPE_PROGRAM may be another version of the program.
   void LinesThatAreNoProgressAreText() {
     const auto progress =
         SweepProcess::ReadProgress(R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");

@@ -53,7 +53,7 @@ class SessionCodeTest : public QObject {
     QString Shell(const QString& program, const QStringList& arguments) {
       QProcess process;
       QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-      const QString bin = QFileInfo(SweepProcess::Program()).path();
+      const QString bin = QCoreApplication::applicationDirPath();
       environment.insert("PATH", bin + ':' + environment.value("PATH"));
       process.setProcessEnvironment(environment);
       process.setWorkingDirectory(folder.path());

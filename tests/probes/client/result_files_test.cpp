@@ -23,6 +23,7 @@
 namespace midscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string TextOfRecords(const std::vector<Record>& records) {
@@ -76,6 +77,25 @@ TEST_F(ResultFilesTest, ReadsSamplesOfAFile) {
   EXPECT_EQ(TextOfRecords(view->overview().records), TextOfRecords(here.Overview().records));
   EXPECT_EQ(TextOfRecords(view->Read({.sample = 1})), TextOfRecords(here.Read({.sample = 1})));
   EXPECT_THROW(view->Read({.sample = 9}), Error);
+}
+
+// The wrapper starts the engine in another folder, where it does not find this one's files.
+TEST_F(ResultFilesTest, FilesOfThisMachineAreSentToAFarEngine) {
+  Record record{"outcome", {{"place", 2, "", {}, {}}}, {}, {}, "score"};
+  record.arrays = {{"score", {"place"}, std::vector<double>{1, 2}, "", ""}};
+  WriteRecords(folder_ + "/here.h5", {record}, {});
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  ResultFiles far(std::make_shared<EngineLink>(EngineCommand{
+      {"sh", "-c", "cd / && exec \"$0\" \"$@\"", MIDSCOPE_PROGRAM, "serve", "--stdio"}, true}));
+  EXPECT_EQ(TextOfRecords(far.Read("here.h5").records), TextOfRecords({record}));
+  EXPECT_THAT(test::ErrorMessage([&] { far.Curves({"here.h5"}, {}); }),
+              AllOf(HasSubstr("-here.h5"), HasSubstr("it is not a file of midscope sweep")));
+  EXPECT_THAT(test::ErrorMessage([&] { far.Read("none.h5"); }), HasSubstr("none.h5"));
+  std::filesystem::resize_file(folder_ + "/here.h5", (16 << 20) + 1);
+  EXPECT_THAT(test::ErrorMessage(ErrorKind::kUsage, [&] { far.Read("here.h5"); }),
+              AllOf(HasSubstr("here.h5"), HasSubstr("16 MB")));
+  std::filesystem::current_path(before);
 }
 
 TEST_F(ResultFilesTest, ErrorsNameTheFile) {

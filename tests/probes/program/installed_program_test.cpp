@@ -2,6 +2,7 @@
 // An installed Midscope can be moved: its programs and libraries find each other by relative paths.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -49,6 +50,20 @@ TEST(InstalledProgram, RunsAfterItsFolderWasMoved) {
       Shell("'" + moved + "/bin/midscope' probe embedded --prompt 'The capital of France is'");
   EXPECT_EQ(run.status, 0) << run.text;
   EXPECT_THAT(run.text, HasSubstr("' Paris'"));
+
+  // A file without its checksum, which the program reads by another process of itself.
+  const std::string file = folder.File("probe.h5");
+  const std::string midscope = "'" + moved + "/bin/midscope' ";
+  EXPECT_EQ(Shell(midscope + "probe embedded --prompt 'One two' --out '" + file + "'").status, 0);
+  constexpr int kSealBytes = 24;
+  fs::resize_file(file, fs::file_size(file) - kSealBytes);
+  const Output shown = Shell(midscope + "show '" + file + "'");
+  EXPECT_EQ(shown.status, 0) << shown.text;
+  fs::remove(moved + "/lib/libmidscope_cli.so");
+  const Output lacking = Shell(midscope + "--help");
+  EXPECT_EQ(WEXITSTATUS(lacking.status), 1);
+  EXPECT_THAT(lacking.text,
+              HasSubstr("midscope: libmidscope_cli.so: cannot open shared object file"));
 
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(moved)) {

@@ -61,7 +61,7 @@ class Served {
   // Returns the next message that is neither progress nor a log line; null at the end.
   Message Receive() {
     while (true) {
-      const std::optional<std::string> frame = frames_->Next();
+      const std::optional<std::string_view> frame = frames_->Next();
       if (!frame) return nullptr;
       Message message = UnpackMessage(*frame);
       if (!message.contains("progress") && !message.contains("log")) return message;
