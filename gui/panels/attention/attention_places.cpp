@@ -40,7 +40,8 @@ void AttentionPanel::DrawPlace(AttentionPlot* plot, size_t place) {
   plot->SetHeadColor(QColor());
   plot->SetOlder(false, false);
   const Record* a = session()->RecordAt(Side::kA, kLastQueryAttention, place);
-  const Record* b = session()->RecordAt(Side::kB, kLastQueryAttention, place);
+  const Record* b =
+      session()->differs() ? session()->RecordAt(Side::kB, kLastQueryAttention, place) : nullptr;
   plot->SetRows(ShownRow(a, head_), ShownRow(b, head_));
   const auto counted = [&](Side side, const Record* attention) {
     return row_of_->currentIndex() == 0

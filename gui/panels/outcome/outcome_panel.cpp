@@ -9,6 +9,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
@@ -116,10 +117,16 @@ void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());
   if (!offer) return;
-  start_->setText(tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
-  start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
-                        "this prompt took. Means that take less than %2 s start by themselves")
-                         .arg(DurationText(offer->seconds))
+  const bool known = !std::isnan(offer->seconds);
+  start_->setText(
+      known ? tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds))
+            : tr("means over %1").arg(offer->samples));
+  const QString cost =
+      known ? tr(": about %1, as the runs of this prompt took").arg(DurationText(offer->seconds))
+            : QString();
+  start_->setToolTip(tr("Runs what is missing of the means of A and B%1. Means that take less than "
+                        "%2 s start by themselves")
+                         .arg(cost)
                          .arg(Session::kMostAutomaticSeconds));
 }
 
