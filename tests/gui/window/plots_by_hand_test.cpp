@@ -322,6 +322,13 @@ class PlotsByHandTest : public QObject {
     QVERIFY(!panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
     QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kB).isEmpty());
     QVERIFY(walk->isVisible());
+    // Without B, the places are drawn in A's colour alone.
+    rig.window.history()->Change({{}, {}}, false);
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    const AttentionPlot* other = panel->plots_below()[(shown + 1) % places];
+    QVERIFY(!other->row(Side::kA).isEmpty());
+    QVERIFY(other->row(Side::kB).isEmpty());
   }
 
   void IntervalsOfFewSamplesAreDotted() {
