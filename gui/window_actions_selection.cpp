@@ -33,6 +33,21 @@ int64_t ReadWhole(const QString& thing, const QString& text, int64_t least, int6
   return number;
 }
 
+// Unpins heads that the open model lacks, and replaces such a selected head by the nearest one:
+// they are of another model, or of a session file.
+void DropMissingHeads(const Session& session, Selection* selection) {
+  const auto& model = session.live().model;
+  if (!model) return;
+  const auto nearest = [&model](HeadId head) {
+    return NearestHead(head, model->config.layers, model->config.heads);
+  };
+  std::vector<PinnedHead> pins = selection->pinned();
+  std::erase_if(pins, [&](const PinnedHead& pin) { return !(nearest(pin.head) == pin.head); });
+  selection->RestorePins(pins);
+  if (!(nearest(selection->head()) == selection->head()))
+    selection->Choose(nearest(selection->head()));
+}
+
 }  // namespace
 
 QStringList WindowActions::Places() const {
@@ -45,6 +60,13 @@ QStringList WindowActions::Places() const {
 }
 
 void WindowActions::AddSelection() {
+  Session* session = window_->session();
+  Selection* selection = window_->selection();
+  connect(session, &Session::Changed, this, [session, selection](Changes changes) {
+    if (changes & Change::kModel) DropMissingHeads(*session, selection);
+  });
+  connect(selection, &Selection::HeadChanged, this,
+          [session, selection] { DropMissingHeads(*session, selection); });
   const QString menu = QStringLiteral("view");
   Parameter head = TextParameter("head", "a head, such as L12H3");
   head.kind = ParameterKind::kHeads;
@@ -54,7 +76,7 @@ void WindowActions::AddSelection() {
                  .help = tr("Shows the attention of a head, such as L12H3"),
                  .argument = Required(head),
                  .run = [this](const QString& text) {
-                   window_->selection()->Choose(ReadHeadId(text));
+                   window_->selection()->Choose(HeadOfModel(text));
                    last_panel_ = window_->FindPanel(QStringLiteral("attention"));
                  }});
   actions_->Add({.id = QStringLiteral("pin"),
@@ -75,7 +97,9 @@ void WindowActions::AddSelection() {
                  .help = tr("Shows a channel of the residual stream by position"),
                  .argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20)),
                  .run = [this](const QString& text) {
-                   ChooseChannel(text.toLongLong());
+                   const auto& model = window_->session()->live().model;
+                   const int64_t last = model ? model->config.hidden - 1 : 1 << 20;
+                   ChooseChannel(ReadWhole(tr("channel"), text, 0, last));
                    last_panel_ = window_->FindPanel(QStringLiteral("channel"));
                  }});
   actions_->Add({.id = QStringLiteral("place"),

@@ -77,7 +77,7 @@ void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& con
                    config.positions == PositionKind::kLearned
                        ? "Give smaller ids, or a smaller factor"
                        : "Give smaller ids, a smaller factor or a position scheme that reaches "
-                         "further; --beyond-context takes them as they are");
+                         "further, or switch on --beyond-context");
 }
 
 }  // namespace midscope

@@ -11,12 +11,12 @@ namespace midscope {
 inline constexpr int64_t kBatchRows = 2048;
 
 // Returns the end of the batch that begins with item `begin` of `count`: as many items as fit into
-// kBatchRows rows, but at least one. rows_of(item) -> int64_t.
+// `most_rows` rows, but at least one. rows_of(item) -> int64_t.
 template <typename RowsOf>
-size_t BatchEnd(size_t begin, size_t count, const RowsOf& rows_of) {
+size_t BatchEnd(size_t begin, size_t count, const RowsOf& rows_of, int64_t most_rows = kBatchRows) {
   size_t end = begin;
   int64_t rows = 0;
-  while (end < count && (end == begin || rows + rows_of(end) <= kBatchRows)) rows += rows_of(end++);
+  while (end < count && (end == begin || rows + rows_of(end) <= most_rows)) rows += rows_of(end++);
   return end;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "core/run/shared_prefix.h"
 #include "core/run/what_if_part_report.h"
 #include "core/run/what_if_sequence.h"
+#include "kernels/matrix_vector.h"
 
 namespace midscope {
 namespace {
@@ -228,14 +230,57 @@ std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences
   return sequences;
 }
 
-// Runs the sequences in packed batches of bounded size, in their order.
+// Runs the sequences, the last rows alone if that is requested.
 void WhatIf::RunAll(std::span<Sequence* const> sequences, const JobContext& context) {
+  const bool exact = decoder_->options().dtype == kernels::Dtype::kFloat32;
+  if (!last_rows_alone_ || exact || first_layer_ > 0)
+    return RunRows(sequences, kBatchRows, context);
+  std::vector<Sequence*> early;
+  std::vector<Sequence*> late;
+  for (Sequence* sequence : sequences) (sequence->RunsLate() ? late : early).push_back(sequence);
+  RunRows(early, kBatchRows, context);
+  RunLastRows(std::move(late), early, context);
+}
+
+// Runs the last rows of `late`, and once more those of `early`, whose rows have been run. Results
+// of up to kMatrixVectorRows rows do not depend on the rows beside them.
+void WhatIf::RunLastRows(std::vector<Sequence*> late, std::span<Sequence* const> early,
+                         const JobContext& context) {
+  std::vector<std::vector<int64_t>> first_rows;
+  std::vector<bool> reruns;
+  std::vector<double> before;  // nats
+  for (Sequence* sequence : early) {
+    first_rows.push_back(sequence->first_row);
+    reruns.push_back(sequence->rerun);
+    sequence->rerun = true;
+    std::fill(sequence->first_row.begin(), sequence->first_row.end(),
+              sequence->prompt_tokens() - 1);
+    sequence->fresh = false;
+    before.push_back(sequence->outcome.score.nll);
+    late.push_back(sequence);
+  }
+  JobContext quiet = context;
+  if (!early.empty()) quiet.progress = nullptr;  // the layers have been reported
+  RunRows(late, kernels::kMatrixVectorRows, quiet);
+  for (size_t i = 0; i < early.size(); ++i) {
+    WhatIfOutcome& outcome = early[i]->outcome;
+    if (!early[i]->prompt->answer_ids.empty())
+      outcome.noise = std::abs(outcome.score.nll - before[i]);
+    // The work that Work() reports is that of the setting.
+    early[i]->first_row = first_rows[i];
+    early[i]->rerun = reruns[i];
+  }
+}
+
+// Runs the sequences in packed batches of at most `most_rows` rows, in their order.
+void WhatIf::RunRows(std::span<Sequence* const> sequences, int64_t most_rows,
+                     const JobContext& context) {
   const auto rows_of = [&](size_t i) {
     return sequences[i]->rows() - sequences[i]->first_row.back();
   };
   size_t begin = 0;
   while (begin < sequences.size()) {
-    const size_t end = BatchEnd(begin, sequences.size(), rows_of);
+    const size_t end = BatchEnd(begin, sequences.size(), rows_of, most_rows);
     std::vector<RunRequest> requests;
     for (size_t i = begin; i < end; ++i) {
       requests.push_back(sequences[i]->Request());

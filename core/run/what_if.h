@@ -35,6 +35,10 @@
 // rows of the dropped layers, from the embeddings up. (Without the highest layers every change
 // would be expensive, because each runs all layers above it.) Dropped layers stay dropped.
 //
+// In bfloat16 and float16, a row that is run alone differs from the row of a whole run by more than
+// the effect of a small change. RunLastRowsAlone makes outcomes of all settings come from the same
+// kernels, so that they do not depend on the settings evaluated before.
+//
 // Example:
 //
 // clang-format off
@@ -74,6 +78,9 @@ struct WhatIfOutcome {
   std::vector<uint8_t> counted_keys;  // 1: the score counts the key
   std::vector<float> last_logits;     // [vocabulary], at the last prompt row
   AnswerScore score;                  // set if the prompt has an answer
+  // The change of score.nll (nats, >= 0) when the last rows were run alone after the last run of
+  // earlier rows (RunLastRowsAlone): the rounding noise of an outcome. nullopt: not measured.
+  std::optional<double> noise;
 };
 
 // The state of the cache between calls.
@@ -129,6 +136,10 @@ class WhatIf {
   // Sets the source runs of patches; without it, only settings of the same prompt can be sources.
   void TakePatchesFrom(std::shared_ptr<PatchSources> sources) { sources_ = std::move(sources); }
 
+  // From now on, in bfloat16 and float16 and while the whole cache is in memory, always runs the
+  // rows from the last prompt row on alone: after a run of earlier rows, once more.
+  void RunLastRowsAlone() { last_rows_alone_ = true; }
+
   // Returns the outcome under `intervention`, computed from the traces of earlier calls; its
   // passages are resolved for each prompt (passage.h). Equal to a full run within rounding. Throws
   // Error or Cancelled; the next call is correct after either. If `attention` is false, the result
@@ -162,6 +173,9 @@ class WhatIf {
   std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences, Sequence* first,
                                   const JobContext& context);
   void RunAll(std::span<Sequence* const> sequences, const JobContext& context);
+  void RunRows(std::span<Sequence* const> sequences, int64_t most_rows, const JobContext& context);
+  void RunLastRows(std::vector<Sequence*> late, std::span<Sequence* const> early,
+                   const JobContext& context);
   static void SetOutcome(const Sequence& sequence, const RunResult& result, WhatIfOutcome& outcome);
   // Returns the intervention with passages resolved to tokens and with the values of patches.
   Intervention Resolved(const Intervention& intervention, const Sequence& sequence,
@@ -180,6 +194,7 @@ class WhatIf {
   std::vector<Sequence> sequences_;
   int64_t memory_limit_ = 0;
   int64_t first_layer_ = 0;  // lower layers are dropped
+  bool last_rows_alone_ = false;
 };
 
 }  // namespace midscope

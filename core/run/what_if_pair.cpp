@@ -31,6 +31,7 @@ WhatIf* WhatIfPair::Choose(const Intervention& intervention, const JobContext& c
   if (!second_) {
     second_ = std::make_unique<WhatIf>(decoder_, prompts_, memory_limit_ / 2, position_awareness_);
     if (sources_) second_->TakePatchesFrom(sources_);
+    if (last_rows_alone_) second_->RunLastRowsAlone();
   }
   return second_.get();
 }

@@ -27,6 +27,12 @@ class WhatIfPair {
     first_.TakePatchesFrom(sources);
   }
 
+  // Like WhatIf::RunLastRowsAlone; must precede the first Evaluate.
+  void RunLastRowsAlone() {
+    last_rows_alone_ = true;
+    first_.RunLastRowsAlone();
+  }
+
   // Like WhatIf::Evaluate; `kept` of the result counts both traces.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true, const WhatIfShown* shown = nullptr);
@@ -41,6 +47,7 @@ class WhatIfPair {
   std::vector<Prompt> prompts_;
   int64_t memory_limit_;
   bool position_awareness_;
+  bool last_rows_alone_ = false;
   std::shared_ptr<PatchSources> sources_;  // null: each WhatIf uses its own
   WhatIf first_;  // under `none` except for the last rows, if there is memory for a second one
   std::unique_ptr<WhatIf> second_;  // the last setting that changed earlier rows; created on demand

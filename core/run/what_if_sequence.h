@@ -34,6 +34,8 @@ struct WhatIf::Sequence {
   bool NeedsRun() const { return first_row.back() < rows(); }
   // Whether it runs from the first row of the first layer, into a trace.
   bool RunsWhole() const { return trace && first_row.front() == 0; }
+  // Whether no row before the last prompt row is run.
+  bool RunsLate() const { return first_row.back() >= prompt_tokens() - 1; }
   void PlanRows();
   FreshSequence Fresh() const;
   // Fills in position awareness by the intervention's threshold, if it was requested.

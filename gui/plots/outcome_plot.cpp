@@ -32,6 +32,7 @@ std::vector<OutcomePlot::Line> Drawn(const std::vector<OutcomePlot::Line>& lines
     line.color = QColor(128, 128, 128);
     line.series.low.clear();
     line.series.high.clear();
+    line.noise = 0;
   }
   drawn.front().name = OutcomePlot::tr("%1 other settings").arg(drawn.size());
   drawn.front().in_legend = true;
@@ -122,6 +123,26 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   bars->setData(below, above);
 }
 
+void OutcomePlot::AddBand(const Line& line) {
+  const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
+  QVector<double> low(line.around_zero ? QVector<double>(count, 0.0)
+                                       : line.series.values.first(count));
+  QVector<double> high = low;
+  for (double& value : low) value -= line.noise;
+  for (double& value : high) value += line.noise;
+  QCPGraph* ends[2] = {};
+  for (QCPGraph*& end : ends) {
+    end = addGraph();
+    end->removeFromLegend();
+    end->setPen(Qt::NoPen);
+    const bool lower = &end == &ends[0];
+    end->setName(lower ? tr("rounding noise, low") : tr("rounding noise, high"));
+    end->setData(line.series.places.first(count), lower ? low : high, true);
+  }
+  ends[1]->setBrush(QColor(128, 128, 128, 70));
+  ends[1]->setChannelFillGraph(ends[0]);
+}
+
 void OutcomePlot::MarkNotes(const Line& line) {
   QVector<double> places;
   QVector<double> values;
@@ -192,6 +213,9 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
       std::count_if(drawn.begin(), drawn.end(), [](const Line& line) { return line.mean; });
   const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());
   double shift = -step * static_cast<double>(means - 1) / 2;
+  for (const Line& line : drawn) {
+    if (line.noise > 0) AddBand(line);
+  }
   for (const Line& line : drawn) {
     AddLine(line, line.mean ? shift : 0);
     if (line.mean) shift += step;
@@ -299,6 +323,8 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
   if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
   if (!series.low.isEmpty() && series.samples > 0 && series.samples < kFewSamples)
     tip += tr(", few for an interval (dotted)");
+  if (nearest->noise > 0)
+    tip += tr("\ngrey band: rounding noise, ±%1 nats").arg(nearest->noise, 0, 'g', 2);
   const QString note = nearest->notes.value(nearest_index);
   if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
   return tip;

@@ -33,6 +33,10 @@ class OutcomePlot : public Plot {
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
     QStringList notes = {};        // known errors in a number, one per place; empty: none
     bool faint = false;            // one of many: thin and without marks
+    // Half the height of a grey band around the line, in nats: changes within it are rounding
+    // noise. 0: no band.
+    double noise = 0;
+    bool around_zero = false;  // whether the band is drawn around 0 instead
     bool operator==(const Line&) const = default;
   };
   void Show(const std::vector<Line>& lines, Measure measure);
@@ -64,6 +68,7 @@ class OutcomePlot : public Plot {
  private:
   void AddLine(const Line& line, double shift);
   void StyleGraph(const Line& line, QCPGraph* graph) const;
+  void AddBand(const Line& line);
   void MarkNotes(const Line& line);
   // The places of the run; empty if only published lines are drawn.
   QVector<double> Places() const;

@@ -223,6 +223,8 @@ void Session::Resume() {
 }
 
 void Session::SetChannel(int64_t channel) {
+  if (!shows_file() && live_.model)
+    channel = std::clamp<int64_t>(channel, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));
   wanted_channel_ = channel;
   if (channel == shown_->channel) return;
   shown_->channel = channel;

@@ -2,6 +2,7 @@
 // Session: means over samples, which start automatically only if they are cheap.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/intervention/term_type.h"
@@ -99,10 +100,14 @@ bool Session::MeansMayStart(const MissingMeans& missing) const {
 }
 
 std::optional<Session::MeansOffer> Session::means_offer() const {
-  if (MeansRun() || shows_file() || !sample_seconds_) return std::nullopt;
+  if (MeansRun() || shows_file()) return std::nullopt;
+  // The cost of prompts whose records were restored without a run is unknown.
+  if (!sample_seconds_ && !live_.a.settled) return std::nullopt;
   const MissingMeans missing = FindMissingMeans();
   if (missing.asking.empty() || (MeansMayStart(missing) && !stopped_)) return std::nullopt;
-  return MeansOffer{samples_, SecondsOf(missing)};
+  const bool known = sample_seconds_ || missing.runs == 0;
+  return MeansOffer{samples_,
+                    known ? SecondsOf(missing) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 void Session::SetMeansStartAutomatically(bool start) {

@@ -194,14 +194,18 @@ bool Session::HasOtherChannel(const SideView& side, const Record& record) const 
 
 void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
+  const Record* outcome = live_.Find(reply.side, kOutcomeRecord);
+  const bool has_outcome = outcome && LiveRequests(reply.side, *outcome);
   side.follows = false;
   for (const Record& record : reply.records) {
     // A what-if does not replace the records of a complete capture run, because its numbers are
-    // equal or belong to another place. The exception is hidden channels, if another channel is
-    // requested.
+    // equal or belong to another place. The exceptions are hidden channels, if another channel is
+    // requested, and the records of the answer that belong to a new outcome.
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
-    if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != live_.place)
-      continue;
+    const bool answer =
+        !has_outcome && (record.name == kAnswerRecord || record.name == kNextTokensRecord);
+    const bool kept = side.settled && !channel && !answer;
+    if (record.name == kOutcomeRecord || kept || request.place != live_.place) continue;
     side.records[record.name] = std::make_shared<Record>(record);
     const bool map = record.name == kPositionAwarenessRecord && !IsPartial(record);
     side.follows = side.follows || map || channel;
@@ -231,8 +235,12 @@ void Session::OnWhatIf(const EngineReply& reply) {
     TakeOfPlace(reply, side);
     if (side.follows) MarkLive(Change::kMapRecords);
   }
+  // An equal request does not replace an outcome: repeated runs differ by rounding.
+  const Record* outcome = live_.Find(reply.side, kOutcomeRecord);
+  const bool has_outcome = outcome && LiveRequests(reply.side, *outcome);
   for (const Record& record : reply.records) {
-    if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
+    if (record.name == kOutcomeRecord && !has_outcome)
+      side.records[record.name] = std::make_shared<Record>(record);
   }
   Q_EMIT WhatIfTimed(reply.cost);
   // If the run computed most rows of all prompts, its cost is a measurement of that of a sample.

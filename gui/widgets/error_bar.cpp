@@ -5,11 +5,33 @@
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QRegularExpression>
 #include <QToolButton>
+#include <algorithm>
 
 #include "gui/base/display_text.h"
 
 namespace midscope {
+
+namespace {
+
+// Returns a message with the options of command lines in the words of the window: "switch on
+// --beyond-context" becomes "switch on Beyond context under Model > Options", "--lens-top" becomes
+// "lens top".
+QString InWindowWords(QString message) {
+  message.replace(QStringLiteral("--beyond-context"),
+                  QObject::tr("Beyond context under Model > Options"));
+  static const QRegularExpression option(QStringLiteral("(?<![\\w-])--([a-z][a-z-]*[a-z])"));
+  for (QRegularExpressionMatch match = option.match(message); match.hasMatch();
+       match = option.match(message)) {
+    QString words = match.captured(1);
+    message.replace(match.capturedStart(), match.capturedLength(),
+                    words.replace(QLatin1Char('-'), QLatin1Char(' ')));
+  }
+  return message;
+}
+
+}  // namespace
 
 ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("error_bar"));
@@ -48,7 +70,13 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
 }
 
 void ErrorBar::Add(const QString& message, const QString& what) {
-  std::erase_if(messages_, [&message](const Message& each) { return each.text == message; });
+  const auto known = std::find_if(messages_.begin(), messages_.end(),
+                                  [&message](const Message& each) { return each.text == message; });
+  // An operation that is repeated after another one has failed does not hide that failure: after a
+  // prompt that cannot be made, the previous one is run again.
+  const bool behind = !what.isEmpty() && known != messages_.end() && messages_.back().what != what;
+  if (behind) return;
+  if (known != messages_.end()) messages_.erase(known);
   messages_.push_back({message, what});
   Refresh();
 }
@@ -95,7 +123,7 @@ void ErrorBar::DismissTop() {
 
 void ErrorBar::Refresh() {
   setVisible(!messages_.empty());
-  text_->setText(messages_.empty() ? QString() : messages_.back().text);
+  text_->setText(messages_.empty() ? QString() : InWindowWords(messages_.back().text));
   text_->setToolTip(QStringLiteral("<p>") + text_->text().toHtmlEscaped() + QStringLiteral("</p>"));
   const QString label = messages_.empty() ? QString() : messages_.back().label;
   action_->setText(label);
@@ -115,7 +143,7 @@ QLabel* MakeErrorLabel(QWidget* parent) {
 }
 
 void ShowError(QLabel* label, const QString& text) {
-  label->setText(text);
+  label->setText(InWindowWords(text));
   label->setVisible(!text.isEmpty());
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
+#include "core/intervention/term_type.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
 #include "kernels/check.h"
@@ -26,6 +27,7 @@
 #include "probes/engine/reply_cache.h"
 #include "probes/engine/run_probe.h"
 #include "probes/engine/scan_so_far.h"
+#include "probes/engine/settled_outcomes.h"
 #include "probes/engine/what_if_records.h"
 #include "probes/measure/builtin/model_positions.h"
 #include "probes/measure/builtin/probe_registry.h"
@@ -54,6 +56,7 @@ struct Loaded {
   std::shared_ptr<PatchSources> sources;  // sources of patches
   ReplyCache replies{kReplyBytes};        // replies of what-ifs
   KeptSweeps sweeps;                      // comparisons and scans
+  std::string settled_key;                // of the prompts, in LocalEngine::settled_
 };
 
 // Returns freed memory to the system, because glibc keeps freed blocks of up to 32 MiB, including
@@ -120,13 +123,17 @@ class LocalEngine : public Engine {
   WhatIfSource Source() const;
   // Returns RecordsOfPlace with their origin.
   std::vector<Record> OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
-                              int64_t layers_done, const Trace* trace) const;
+                              int64_t layers_done, const Trace* trace);
+  // Returns the first outcome of the setting on these prompts: that of `result`, unless there was
+  // one before.
+  const SettledOutcome& Settle(const Intervention& intervention, const WhatIfResult& result);
 
   ProbeRegistry probes_;
   mutable std::mutex open_mutex_;  // guards writing decoder_, and reading it on other threads
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
   KeptChannelSearch channels_;                      // for the open model
+  SettledOutcomes settled_;                         // of its prompts, also of earlier ones
   std::chrono::steady_clock::time_point returned_;  // when freed memory was last returned
 };
 
@@ -160,6 +167,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
   channels_ = KeptChannelSearch();
+  settled_ = SettledOutcomes();
   {
     const std::lock_guard lock(open_mutex_);
     decoder_ = std::move(decoder);
@@ -186,6 +194,7 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
   loaded.prompts = LoadPrompts(decoder, request, context);
   loaded.sources =
       std::make_shared<PatchSources>(decoder, PatchPromptsOf(loaded.prompts, decoder.tokenizer()));
+  loaded.settled_key = SettledKeyOf(loaded.prompts);
   loaded_ = std::move(loaded);
   ReturnFreedMemoryAtTimes();
   return PromptRecords(loaded_.prompts, decoder.tokenizer());
@@ -222,9 +231,12 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   CaptureRunReply reply;
   const auto start = std::chrono::steady_clock::now();
   reply.records = RunProbesApart(
-      *decoder_, prompt, loaded_.sources->Give(request.intervention, prompt, context),
+      *decoder_, prompt,
+      loaded_.sources->Give(WithoutNeutralTerms(request.intervention), prompt, context),
       probes.Selected(options), options, context, reply.failures, request.hooks);
   reply.seconds = SecondsSince(start);
+  if (const auto* settled = settled_.Find(loaded_.settled_key, request.intervention))
+    ReplaceBySettled(*settled, request.place, reply.records);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : reply.records) WriteOrigin(origin, record);
@@ -236,12 +248,26 @@ WhatIfSource LocalEngine::Source() const {
 }
 
 std::vector<Record> LocalEngine::OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
-                                         int64_t layers_done, const Trace* trace) const {
+                                         int64_t layers_done, const Trace* trace) {
   std::vector<Record> records =
       RecordsOfPlace(Source(), request, std::move(outcome), layers_done, trace);
+  if (const auto* settled = settled_.Find(loaded_.settled_key, request.intervention))
+    ReplaceBySettled(*settled, request.place, records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : records) WriteOrigin(origin, record);
   return records;
+}
+
+const SettledOutcome& LocalEngine::Settle(const Intervention& intervention,
+                                          const WhatIfResult& result) {
+  const std::string& key = loaded_.settled_key;
+  if (const auto noise = LargestNoise(result)) settled_.NoteNoise(key, *noise);
+  if (const auto* known = settled_.Find(key, intervention)) return *known;
+  SettledOutcome settled;
+  settled.outcome = OutcomeOverPlaces(Source(), intervention, result);
+  for (size_t place = 0; place < result.outcomes.size(); ++place)
+    settled.of_places.push_back(AnswerRecordsOf(Source(), place, result.outcomes[place]));
+  return settled_.Add(key, intervention, std::move(settled));
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
@@ -262,6 +288,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
                                                loaded.prompts.request.kept_limit,
                                                /*position_awareness=*/true);
     loaded.kept->TakePatchesFrom(loaded.sources);
+    loaded.kept->RunLastRowsAlone();
   }
   WhatIfShown shown;
   shown.prompt = request.place;
@@ -271,13 +298,16 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
                {.seconds = SecondsSince(start)}});
     };
   }
-  WhatIfResult result =
-      loaded.kept->Evaluate(request.intervention, context, request.attention, &shown);
+  WhatIfResult result = loaded.kept->Evaluate(WithoutNeutralTerms(request.intervention), context,
+                                              request.attention, &shown);
   WhatIfReply reply;
   reply.cost = CostOf(result);
+  Record outcome = Settle(request.intervention, result).outcome;
+  NameSetting(request.intervention, outcome);
+  if (const auto noise = settled_.NoiseOf(loaded.settled_key))
+    outcome.attributes[kAnswerNllNoise] = *noise;
   reply.records = OfPlace(request, std::move(result.outcomes.at(request.place)),
                           decoder_->config().layers, loaded.kept->trace(request.place));
-  Record outcome = OutcomeOverPlaces(Source(), request.intervention, result);
   WriteOrigin(OriginOf(loaded.prompts, request.intervention, std::nullopt), outcome);
   reply.records.insert(reply.records.begin(), std::move(outcome));
   loaded.replies.Add(request, reply);

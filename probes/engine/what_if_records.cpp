@@ -2,10 +2,12 @@
 #include "probes/engine/what_if_records.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/plan/awareness_rule.h"
 #include "probes/base/records.h"
+#include "probes/measure/builtin/answer_record.h"
 #include "probes/measure/builtin/probes.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep_sample.h"
@@ -52,6 +54,20 @@ Record OutcomeOverPlaces(const WhatIfSource& source, const Intervention& interve
   return outcome;
 }
 
+void NameSetting(const Intervention& intervention, Record& outcome) {
+  for (Axis& axis : outcome.axes) {
+    if (axis.name == "setting") axis.labels = {SweepSetting{"", intervention}.canonical()};
+  }
+}
+
+std::optional<double> LargestNoise(const WhatIfResult& result) {
+  std::optional<double> largest;
+  for (const WhatIfOutcome& outcome : result.outcomes) {
+    if (outcome.noise) largest = std::max(largest.value_or(0), *outcome.noise);
+  }
+  return largest;
+}
+
 std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfRequest& request,
                                    WhatIfOutcome outcome, int64_t layers_done, const Trace* trace) {
   const ModelConfig& config = source.decoder.config();
@@ -73,11 +89,20 @@ std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfReque
     records.push_back(KeptChannels(config, *trace, request.channels, tokens));
   records.push_back(PositionRatioRecord(outcome.position_ratio));
   if (whole) {
-    records.push_back(NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits, kNextTokens,
-                                       source.prompts[request.place].answer_ids));
+    std::vector<Record> answer = AnswerRecordsOf(source, request.place, outcome);
+    std::move(answer.begin(), answer.end(), std::back_inserter(records));
+    return records;
   }
-  if (whole) return records;
   for (Record& record : records) record.attributes[kLayersDone] = layers_done;
+  return records;
+}
+
+std::vector<Record> AnswerRecordsOf(const WhatIfSource& source, size_t place,
+                                    const WhatIfOutcome& outcome) {
+  const Prompt& prompt = source.prompts[place];
+  std::vector<Record> records = {NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits,
+                                                  kNextTokens, prompt.answer_ids)};
+  if (!prompt.answer_ids.empty()) records.push_back(AnswerRecord(prompt, outcome.score));
   return records;
 }
 

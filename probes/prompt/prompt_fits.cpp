@@ -36,8 +36,7 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
       fmt::format("it has {} tokens (answer included), {}", tokens,
                   ContextHolds(intervention, config)),
       fmt::format("Shorten the prompt by {} tokens or more, choose a position scheme that reaches "
-                  "further, such as self-extend; probe, whatif, sweep and generate have "
-                  "--beyond-context, the window has it among the model's options",
+                  "further, such as self-extend, or switch on --beyond-context",
                   tokens - longest));
 }
 

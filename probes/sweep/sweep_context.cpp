@@ -98,8 +98,8 @@ void CheckFits(const std::vector<std::string>& failures) {
   if (failures.empty() || !none_runs) return;
   if (!failures.front().starts_with(kTooLong)) throw Failure("no setting fits", failures.front());
   throw Failure(kTooLong, ReasonOf(failures.front()),
-                "Give shorter prompts or a position scheme that reaches further; probe, whatif, "
-                "sweep and generate have --beyond-context");
+                "Give shorter prompts or a position scheme that reaches further, or switch on "
+                "--beyond-context");
 }
 
 void AddContextArrays(const std::vector<TaskQuestion>& questions,

@@ -8,6 +8,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "probes/engine/settled_outcomes.h"
 #include "probes/prompt/prompt_record.h"
 
 namespace midscope {
@@ -80,6 +81,7 @@ void ReadOutcome(const Session& session, Side side, SaidFacts& said) {
   const int64_t place = outcome ? PlaceIn(session, *outcome) : -1;
   if (place >= 0 && AxisSize(*outcome, "setting") == 1) {
     said.answer_nll = ValueAt(*outcome, kAnswerNll, {0, place});
+    said.noise = NoiseOf(outcome);
     const double right = ValueAt(*outcome, "correct", {0, place});
     if (!std::isnan(right)) said.right = right > 0;
     said.outcome_older = session.ShownAsOlder(side, *outcome);
@@ -125,6 +127,11 @@ SaidFacts SaidOf(const Session& session, Side side) {
   }
   ReadOutcome(session, side, said);
   return said;
+}
+
+double NoiseOf(const Record* outcome) {
+  const double noise = outcome ? AttributeNumber(*outcome, kAnswerNllNoise) : 0;
+  return std::isnan(noise) ? 0 : noise;
 }
 
 QString SpaceWarning(const ShownAnswer& shown, const SaidFacts& said) {

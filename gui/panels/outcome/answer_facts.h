@@ -38,11 +38,15 @@ struct SaidFacts {
   // if several do.
   QString answered_place;
   std::optional<bool> right;  // whether the greedy continuation is the answer
+  double noise = 0;           // nats; smaller differences are rounding noise (NoiseOf)
   // Answer_nll and right are for another setting than the requested one.
   bool outcome_older = false;
   bool known() const { return !next.isEmpty() || answer_nll == answer_nll; }
 };
 SaidFacts SaidOf(const Session& session, Side side);
+
+// The rounding noise of a record `outcome` in nats (kAnswerNllNoise); 0 if it has none or is null.
+double NoiseOf(const Record* outcome);
 
 // If the most likely next token is the beginning of the answer except for leading white space,
 // returns "the model's next token is ' London', with a space"; else "".

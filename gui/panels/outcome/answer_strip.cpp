@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QTextEdit>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/record_names.h"
@@ -47,6 +48,15 @@ QString Grey(const QString& html) {
 QString SideHtml(Side side) {
   return QStringLiteral("<b style='color:%1'>%2</b>")
       .arg(SideColor(side).name(), side == Side::kA ? QObject::tr("A") : QObject::tr("B"));
+}
+
+// The difference of B from A; differences below the noise are not given as numbers.
+QString DifferenceHtml(double difference, double noise) {
+  if (difference != 0 && std::abs(difference) < noise)
+    return QObject::tr("B − A <b>within noise</b> (%1 nats)").arg(noise, 0, 'g', 2);
+  return QObject::tr("B − A <b>%1%2</b> nats")
+      .arg(difference > 0 ? QStringLiteral("+") : QString())
+      .arg(difference, 0, 'f', 2);
 }
 
 // A tick or a cross, because colour alone would not suffice.
@@ -107,7 +117,8 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
   difference_->setObjectName(QStringLiteral("answer_difference"));
   difference_->setToolTip(
       tr("<p>Nats of the whole answer (answer_nll): negative log-likelihood, smaller is better. "
-         "B − A below 0: B makes the answer likelier</p>"));
+         "B − A below 0: B makes the answer likelier. Noise: how far the nats of A change in this "
+         "dtype if the last rows are run alone instead of with all others</p>"));
   warning_ = new QLabel(this);
   warning_->setObjectName(QStringLiteral("answer_warning"));
   warning_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -260,9 +271,7 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
   const double difference = b.answer_nll - a.answer_nll;
   difference_->setVisible(!std::isnan(difference));
   if (!std::isnan(difference)) {
-    const QString text = tr("B − A <b>%1%2</b> nats")
-                             .arg(difference > 0 ? QStringLiteral("+") : QString())
-                             .arg(difference, 0, 'f', 2);
+    const QString text = DifferenceHtml(difference, std::max(a.noise, b.noise));
     difference_->setText(a.outcome_older || b.outcome_older ? Grey(text) : text);
   }
   QString warning = SpaceWarning(requested_, a);

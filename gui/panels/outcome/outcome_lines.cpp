@@ -10,6 +10,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/outcome/answer_facts.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -22,6 +23,12 @@ using Line = OutcomePlot::Line;
 
 QColor Paler(QColor color) {
   color.setAlpha(190);
+  return color;
+}
+
+// The mean of A while that of B is missing: it is not comparable with the sample of B.
+QColor Faded(QColor color) {
+  color.setAlpha(80);
   return color;
 }
 
@@ -42,9 +49,12 @@ std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
 void AddDifference(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   if (!session.differs()) return;
   if (choice.sample) {
-    if (const auto series = DifferenceOfSample(session))
-      lines.push_back(
-          {*series, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false});
+    if (const auto series = DifferenceOfSample(session)) {
+      Line line{*series, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false};
+      line.noise = NoiseOf(session.record(Side::kA, kOutcomeRecord));
+      line.around_zero = true;
+      lines.push_back(std::move(line));
+    }
   }
   const auto means = session.DifferenceOfMeans();
   if (!choice.means || !means) return;
@@ -68,6 +78,8 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
         Line line{series, QObject::tr("%1, this sample").arg(named(made_by.setting)),
                   Paler(SideColor(side)), false};
         line.older = made_by.older;
+        if (side == Side::kA && !line.older && choice.measure == Measure::kNll)
+          line.noise = NoiseOf(outcome);
         if (line.older) {
           line.name =
               QObject::tr("%1, older setting: %2").arg(line.name, WithoutFolders(made_by.setting));
@@ -85,7 +97,10 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
       } else if (!means->complete) {
         label += QObject::tr(" (partial)");
       }
-      lines.push_back({means->series, label, SideColor(side), true});
+      const bool alone = session.differs() && choice.measure != Measure::kDifference &&
+                         !session.MeansOf(side == Side::kA ? Side::kB : Side::kA, choice.measure);
+      const QColor color = SideColor(side);
+      lines.push_back({means->series, label, alone ? Faded(color) : color, true});
     }
   }
 }

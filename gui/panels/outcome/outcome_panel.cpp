@@ -9,6 +9,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
@@ -117,11 +118,16 @@ void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());
   if (!offer) return;
+  const bool known = !std::isnan(offer->seconds);
   start_->setText(
-      tr("Means over %1 samples (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
-  start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
-                        "this prompt took. Means that take less than %2 s start by themselves")
-                         .arg(DurationText(offer->seconds))
+      known ? tr("Means over %1 samples (%2)").arg(offer->samples).arg(DurationText(offer->seconds))
+            : tr("Means over %1 samples").arg(offer->samples));
+  const QString cost =
+      known ? tr(": about %1, as the runs of this prompt took").arg(DurationText(offer->seconds))
+            : QString();
+  start_->setToolTip(tr("Runs what is missing of the means of A and B%1. Means that take less than "
+                        "%2 s start by themselves")
+                         .arg(cost)
                          .arg(Session::kMostAutomaticSeconds));
 }
 

@@ -67,13 +67,12 @@ class TextProbe : public Probe {
     window_ = asked > 0 ? asked : decoder_.config().trained_context;
     const int64_t longest = LongestRun(intervention_, decoder_.config());
     if (window_ > longest) {
-      throw UsageError(
-          "option --window",
-          fmt::format("windows are to have {} tokens, {}", window_,
-                      ContextHolds(intervention_, decoder_.config())),
-          fmt::format(
-              "Give {} or fewer, a position scheme that reaches further, or --beyond-context",
-              longest));
+      throw UsageError("option --window",
+                       fmt::format("windows are to have {} tokens, {}", window_,
+                                   ContextHolds(intervention_, decoder_.config())),
+                       fmt::format("Give {} or fewer, a position scheme that reaches further, or "
+                                   "switch on --beyond-context",
+                                   longest));
     }
     if (input.prompt_tokens() < 2) {
       throw UsageError("probe 'perplexity'", "the text has one token, so nothing is predicted",

@@ -324,12 +324,13 @@ class PlotsByHandTest : public QObject {
     QVERIFY(!panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
     QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kB).isEmpty());
     QVERIFY(walk->isVisible());
-    // Without a change there is no B.
+    // Without B, the places are drawn in A's colour alone.
     rig.window.history()->Change({{}, {}}, false);
     QVERIFY(rig.Settle());
     rig.session->FlushChanges();
-    QVERIFY(!panel->plots_below()[shown]->row(Side::kA).isEmpty());
-    QVERIFY(panel->plots_below()[shown]->row(Side::kB).isEmpty());
+    const AttentionPlot* other = panel->plots_below()[(shown + 1) % places];
+    QVERIFY(!other->row(Side::kA).isEmpty());
+    QVERIFY(other->row(Side::kB).isEmpty());
   }
 
   void IntervalsOfFewSamplesAreDotted() {

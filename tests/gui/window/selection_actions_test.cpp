@@ -43,6 +43,21 @@ class SelectionActionsTest : public QObject {
   };
 
  private Q_SLOTS:
+  void WhatTheModelLacksIsRefused() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    const HeadId head = rig.selection->head();
+    QVERIFY(rig.Refusal("head L99H99").contains("L0H0 to L5H3"));
+    QCOMPARE(rig.selection->head(), head);
+    QVERIFY(rig.Refusal("channel 9999").contains("0 to 127"));
+    QCOMPARE(rig.session->channel(), int64_t{100});
+    // Pins and a head of a session file of a larger model.
+    rig.selection->SetPinned({{23, 8}, {1, 1}});
+    rig.window.OpenModel("embedded");
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.selection->pinned().size(), size_t{1});
+  }
+
   void HeadsArePinned() {
     Rig rig;
     QVERIFY(rig.Open());
