@@ -30,7 +30,8 @@ class TopBar : public QWidget {
   void ShowPlaces();
 
  Q_SIGNALS:
-  // Emitted when the user wants the form of the model or of the prompt, below this button.
+  // Emitted when the form of the model or of the prompt is to be shown at this position of the
+  // screen.
   void FormRequested(const QString& id, const QPoint& position);
   void OwnTextRequested();
   void RunRequested();

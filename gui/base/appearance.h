@@ -22,7 +22,7 @@ Appearance AppearanceOf(const QString& name);
 void SetAppearance(Appearance appearance);
 Appearance CurrentAppearance();
 
-// The style sheet of a row of buttons of which one is pressed, told apart in light and dark.
+// The style sheet of a row of buttons of which one is pressed, distinguishable in light and dark.
 QString PressedStyle();
 
 // The colour of changed text and buttons; the same on light and dark backgrounds.

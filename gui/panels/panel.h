@@ -45,7 +45,7 @@ class Panel : public QWidget {
   // The plots that currently show data, for export; call DrawWaiting first.
   virtual std::vector<Plot*> plots() const { return {}; }
   // The panel's main control, which the window shows in the title, and further controls, which are
-  // hidden until the user asks for them; null: there are none.
+  // hidden until the user shows them; null: there are none.
   QWidget* head() const { return head_; }
   QWidget* options() const { return options_; }
   // The panel's state for session files (gui/files/session_file.h), stored under StateKey; null:

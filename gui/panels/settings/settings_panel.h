@@ -55,7 +55,7 @@ class SettingsPanel : public QWidget {
 
  Q_SIGNALS:
   void Changed(const midscope::SettingPair& pair, bool dragging);
-  // Emitted when the user wants to search for channels that carry position.
+  // Emitted when the user has requested the search for channels that carry position.
   void SearchRequested();
   void TourRequested();
   // Emitted when a card cannot be copied.
