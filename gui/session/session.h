@@ -83,11 +83,10 @@ class Session : public QObject {
   // Means of A and B that are missing and not started.
   struct MeansOffer {
     int64_t samples = 0;
-    double seconds = 0;  // estimated from the runs of the shown prompts
+    double seconds = 0;  // estimated from the runs of the shown prompts; NaN: unknown
     bool operator==(const MeansOffer&) const = default;
   };
-  // Returns nullopt if the means exist, are running or start automatically, or if their cost is
-  // unknown.
+  // Returns nullopt if the means exist, are running or start automatically.
   std::optional<MeansOffer> means_offer() const;
   // Whether cheap means start automatically; true by default.
   void SetMeansStartAutomatically(bool start);
