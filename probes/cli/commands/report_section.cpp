@@ -85,8 +85,7 @@ void AddSweepQuestion(const RunReader& reader, const SweepPlan& plan, int64_t sa
     page.Lines(fmt::format(
         "How well does {} answer{}?{}", model,
         places ? ", and does it matter where the piece that holds the answer (the gold) is" : "",
-        settings ? " Does a change of the model differ from " + plan.settings.front().text + "?"
-                 : ""));
+        settings ? " Do the other settings differ from " + plan.settings.front().text + "?" : ""));
   }
   page.Facts("What was run", {{"model", model},
                               {"task", plan.task + TaskSummary(plan.task)},
@@ -270,6 +269,10 @@ ReportSection AddReportSection(const RunReader& reader, int level, const JobCont
                SweepMethodLines(*report));
   } else if (plan) {
     page.Add(StoredScanTables(reader, *plan, job));
+    page.Heading(level, "Method");
+    page.Lines(SweepMethodText(*plan, plan->samples) +
+               "Intervals are Student's t; p is adjusted for all items and places by Westfall and "
+               "Young's maxT.\n");
   } else if (IsChannelSearch(reader)) {
     page.Add(StoredChannelTables(reader));
   } else {

@@ -15,8 +15,8 @@ namespace midscope::cli {
 namespace {
 
 std::string WhatText(const SettingComparison& one) {
-  if (one.what == "mean") return one.measure + ", mean over places";
-  if (one.what == "gap") return one.measure + ", gap between places";
+  if (one.what == "mean") return "mean " + one.measure + " over places";
+  if (one.what == "gap") return "the gap of " + one.measure + " between places";
   return one.measure + " at " + one.what;
 }
 

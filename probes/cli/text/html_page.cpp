@@ -38,8 +38,8 @@ a { color: var(--mark); }
 .answer { border-left: 0.25rem solid var(--mark); padding: 0.15rem 0 0.15rem 0.75rem; font-weight: 600; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-caption { text-align: left; font-weight: 600; padding-bottom: 0.35rem; }
-th, td { padding: 0.2rem 0.75rem 0.2rem 0; text-align: left; vertical-align: top; font-weight: 400; }
+caption { text-align: left; font-weight: 600; padding: 0 0 0.35rem 0.4rem; }
+th, td { padding: 0.2rem 0.75rem 0.2rem 0.4rem; text-align: left; vertical-align: top; font-weight: 400; }
 thead th { font-weight: 600; border-bottom: 2px solid var(--line); vertical-align: bottom; }
 tbody tr { border-bottom: 1px solid var(--line); }
 tbody tr:nth-child(even) { background: var(--band); }
