@@ -112,7 +112,7 @@ void RunChannels(const CommandInput& input) {
     // Printed before the validation, in case that is interrupted.
     run.on_search = [&](const Record& search) {
       input.job.Log("ranking, before validation:\n" +
-                    ChannelsText({search}, static_cast<size_t>(run.top)));
+                    ChannelTables({search}, static_cast<size_t>(run.top)).Text());
     };
     records = FindOrExplain(run, overwrite, input.job);
     if (!run.out.empty()) {
@@ -125,7 +125,7 @@ void RunChannels(const CommandInput& input) {
                                     options.ToJson()),
                      write);
       } catch (const Error&) {  // print the result of hours of work anyway
-        input.out << FittedLines(ChannelsText(records, static_cast<size_t>(run.top)));
+        input.out << FittedLines(ChannelTables(records, static_cast<size_t>(run.top)).Text());
         throw;
       }
       RemoveUnfinishedFiles(run.out);
@@ -133,7 +133,7 @@ void RunChannels(const CommandInput& input) {
   }
   input.out << (options.Flag("json")
                     ? ChannelsJson(records, run.out)
-                    : FittedLines(ChannelsText(records, static_cast<size_t>(run.top))) +
+                    : FittedLines(ChannelTables(records, static_cast<size_t>(run.top)).Text()) +
                           FileNote(run.out));
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
+#include "probes/cli/commands/comparison_tables.h"
 #include "probes/cli/commands/file_comparison.h"
 #include "probes/cli/commands/published_numbers.h"
 #include "probes/cli/commands/stored_file.h"
@@ -17,115 +17,13 @@
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/published_text.h"
 #include "probes/cli/text/record_text.h"
-#include "probes/cli/text/setting_letters.h"
-#include "probes/sweep/chosen_places.h"
 
 namespace midscope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostFiles = 26;  // labelled A to Z
 constexpr const char* kList = "list";
-
-std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
-
-// Removes from lists the elements that all of them have; other values are unchanged.
-std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
-  std::vector<Json> lists;
-  lists.reserve(values.size());
-  for (const std::string& value : values) lists.push_back(Json::parse(value, nullptr, false));
-  if (!std::all_of(lists.begin(), lists.end(), [](const Json& list) { return list.is_array(); })) {
-    return values;
-  }
-  const auto everywhere = [&](const Json& element) {
-    return std::all_of(lists.begin(), lists.end(), [&](const Json& list) {
-      return std::find(list.begin(), list.end(), element) != list.end();
-    });
-  };
-  std::vector<std::string> own;
-  for (const Json& list : lists) {
-    std::string text;
-    for (const Json& element : list) {
-      if (everywhere(element)) continue;
-      text += (text.empty() ? "" : ", ") +
-              (element.is_string() ? element.get<std::string>() : element.dump());
-    }
-    own.push_back(text.empty() ? "no other" : text);
-  }
-  return own;
-}
-
-// Returns DisplayText of the value, cut to 60 characters.
-std::string Shortened(const std::string& value) {
-  constexpr size_t kLongest = 60;
-  std::string shown = DisplayText(value);
-  if (shown.size() <= kLongest) return shown;
-  size_t end = kLongest - 3;
-  while (end > 0 && !BeginsCharacter(shown[end])) --end;
-  return shown.substr(0, end) + "...";
-}
-
-std::string FieldsText(const std::vector<RunReader>& readers) {
-  std::vector<std::string> header = {"differs"};
-  for (size_t file = 0; file < readers.size(); ++file) header.push_back(Letter(file));
-  TextTable table(header);
-  const auto fields = DifferentFields(readers);
-  for (const auto& [name, values] : fields) {
-    std::vector<std::string> row = {DisplayText(name)};
-    for (const std::string& value : WithoutCommon(values)) row.push_back(Shortened(value));
-    table.Add(row);
-  }
-  return fields.empty() ? "made alike: no field of plan or provenance differs\n" : table.Text();
-}
-
-std::string DifferenceText(const ComparedCell& cell) {
-  if (!std::isfinite(cell.difference)) return "";
-  if (!std::isfinite(cell.interval.low)) return fmt::format("{:.2f}", cell.difference);
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", cell.difference, cell.interval.low,
-                     cell.interval.high);
-}
-
-// Names the files of other tasks, whose numbers can't be compared.
-std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
-  const FileOutcome& first = outcomes.front();
-  std::string text;
-  for (size_t file = 1; file < outcomes.size(); ++file) {
-    if (outcomes[file].asked == first.asked) continue;
-    text += fmt::format("{} is not compared with A: its task is {}, A's is {}\n", Letter(file),
-                        DisplayText(outcomes[file].task), DisplayText(first.task));
-  }
-  return text;
-}
-
-std::string OutcomesText(const std::vector<RunReader>& readers, const std::string& places) {
-  TextTable table(
-      {"setting", "place", "file", "samples", "accuracy", kAnswerNll, "difference to A [95 %]"});
-  const std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
-  const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes, places);
-  std::vector<std::string> settings;
-  for (const ComparedCell& cell : cells) {
-    const bool known = std::find(settings.begin(), settings.end(), cell.setting) != settings.end();
-    if (!known) settings.push_back(cell.setting);
-  }
-  const SettingLetters letters(settings);
-  for (const ComparedCell& cell : cells) {
-    const auto at = std::find(settings.begin(), settings.end(), cell.setting) - settings.begin();
-    table.Add({DisplayText(letters.Name(static_cast<size_t>(at))), cell.place_text,
-               Letter(cell.file), std::to_string(cell.samples),
-               fmt::format("{:.2f}", cell.accuracy), fmt::format("{:.2f}", cell.answer_nll),
-               DifferenceText(cell)});
-  }
-  std::string chosen;
-  if (!places.empty()) {
-    const FileOutcome& first = outcomes.front();
-    const auto at = ParseChosenPlaces(places, first.places, first.place_texts);
-    chosen = "over " + ChosenPlacesText(at, first.places, first.place_texts) + "\n";
-  }
-  return chosen + letters.Legend() + table.Text() +
-         "difference: of answer_nll; with an interval where both files hold the same samples\n" +
-         OtherTasksText(outcomes);
-}
 
 // Lists the arrays whose elements differ, and the number of arrays that are not compared, with the
 // reason.
@@ -139,7 +37,8 @@ std::string ArraysText(const std::vector<ComparedArray>& arrays) {
       ++equal;
     } else if (array.verdict == "differs") {
       ++different;
-      table.Add({DisplayText(array.name), Letter(array.file), fmt::format("{:.3g}", array.largest),
+      table.Add({DisplayText(array.name), FileLetter(array.file),
+                 fmt::format("{:.3g}", array.largest),
                  fmt::format("{} of {}", array.differing, array.elements)});
     } else {
       not_compared[{array.file, array.verdict}].push_back(array.name);
@@ -149,7 +48,7 @@ std::string ArraysText(const std::vector<ComparedArray>& arrays) {
       fmt::format("arrays: {} of {} are equal, {} differ\n", equal, arrays.size(), different);
   for (const auto& [why, names] : not_compared) {
     constexpr size_t kNamed = 3;
-    text += fmt::format("not compared, {} ({}): {}", DisplayText(why.second), Letter(why.first),
+    text += fmt::format("not compared, {} ({}): {}", DisplayText(why.second), FileLetter(why.first),
                         DisplayText(names.front()));
     for (size_t i = 1; i < std::min(kNamed, names.size()); ++i)
       text += ", " + DisplayText(names[i]);
@@ -268,7 +167,7 @@ void RunCompare(const CommandInput& input) {
     throw UsageError("FILES", "there is nothing to compare with",
                      "Give two files or more, or --published NAME");
   }
-  if (files.size() > kMostFiles) throw UsageError("FILES", "more than 26 are too many at once");
+  if (files.size() > kMostLetters) throw UsageError("FILES", "more than 26 are too many at once");
   std::vector<RunReader> readers;
   readers.reserve(files.size());
   for (const std::string& file : files) readers.emplace_back(file);
@@ -292,10 +191,10 @@ void RunCompare(const CommandInput& input) {
     return;
   }
   for (size_t file = 0; file < readers.size(); ++file) {
-    input.out << FittedLines(Letter(file) + "  " + FileLine(readers[file]));
+    input.out << FittedLines(FileLetter(file) + "  " + FileLine(readers[file]));
   }
-  input.out << FittedLines(FieldsText(readers));
-  if (outcomes) input.out << FittedLines(OutcomesText(readers, places));
+  input.out << FittedLines(DifferentFieldsTable(readers).Text());
+  if (outcomes) input.out << FittedLines(ComparedOutcomesTable(readers, places).Text());
   input.out << FittedLines(ArraysText(CompareArrays(readers, input.job)));
 }
 

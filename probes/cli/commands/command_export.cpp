@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,6 +15,7 @@
 #include "data/export/npz.h"
 #include "data/store/record_reader.h"
 #include "probes/base/private_folder.h"
+#include "probes/cli/commands/drawn_pictures.h"
 #include "probes/cli/commands/stored_file.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
@@ -31,88 +24,6 @@
 namespace midscope::cli {
 
 namespace {
-
-// Draws a file's records with the window's program (midscope-gui --render), so that pictures are
-// the same as in the window and this program needs no graphics libraries.
-
-constexpr const char* kProgram = "midscope-gui";
-
-// Returns the path of midscope-gui: beside this program, else in PATH.
-std::string ProgramPath() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const std::filesystem::path beside = self.parent_path() / kProgram;
-    if (access(beside.c_str(), X_OK) == 0) return beside.string();
-  }
-  return kProgram;
-}
-
-// Settings of the child process. Its standard output is closed because it would print paths; it
-// gets a runtime folder because Qt reports a missing one on standard error.
-class ChildSettings {
- public:
-  explicit ChildSettings(const std::string& runtime_folder)
-      : runtime_folder_("XDG_RUNTIME_DIR=" + runtime_folder) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    for (char** variable = environ; *variable; ++variable) environment_.push_back(*variable);
-    if (!std::getenv("XDG_RUNTIME_DIR")) environment_.push_back(runtime_folder_.data());
-    environment_.push_back(nullptr);
-  }
-  ~ChildSettings() { posix_spawn_file_actions_destroy(&actions_); }
-  ChildSettings(const ChildSettings&) = delete;
-  ChildSettings& operator=(const ChildSettings&) = delete;
-
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  char* const* environment() const { return environment_.data(); }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  std::string runtime_folder_;
-  std::vector<char*> environment_;
-};
-
-// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", that of the
-// outcome with the means of the sweeps `references`, those of attention for `heads` ("": chosen by
-// midscope-gui); returns the sorted file names. Throws Error
-// (failure) if midscope-gui is neither beside this program nor in PATH, or if it fails; its message
-// is then on standard error.
-std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
-                                      const std::string& format, const std::string& heads,
-                                      const std::vector<std::string>& references) {
-  std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
-                                        folder,        "--format", format};
-  for (const std::string& file : references)
-    arguments.insert(arguments.end(), {"--reference", file});
-  if (!heads.empty()) arguments.insert(arguments.end(), {"--head", heads});
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  const ChildSettings settings(folder);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, pointers.front(), settings.actions(), nullptr,
-                                 pointers.data(), settings.environment());
-  if (error == ENOENT) {
-    throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
-                  "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
-  }
-  if (error != 0)
-    throw Failure(kProgram, std::string("cannot be started: ") + std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw Failure(address, std::string(kProgram) + " could not draw it");
-  }
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 const std::vector<std::string>& Formats() {
   static const std::vector<std::string> formats = {"csv", "json", "npz", "gguf",
@@ -201,7 +112,8 @@ bool SameNumbers(const std::filesystem::path& made, const std::filesystem::path&
 }
 
 // Writes pictures and returns their paths.
-std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format) {
+std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format,
+                                        const JobContext& job) {
   const std::string& out = options.Text("out");
   if (out.empty()) {
     throw UsageError("option --out", "it must be given for pictures: a folder",
@@ -222,9 +134,9 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
   const PrivateFolder drawn(beside, ".midscope-pictures-");
-  const std::vector<std::string> names =
-      DrawPictures(options.Text("file"), drawn.path().string(), format, options.Text("head"),
-                   options.TextList("reference"));
+  const std::vector<std::string> names = DrawPictures(
+      {options.Text("file"), format, options.Text("head"), options.TextList("reference")},
+      drawn.path().string(), job);
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
     // The CSV is the same for every format of the picture, so it may already exist.
@@ -294,7 +206,7 @@ void RunExport(const CommandInput& input) {
   }
   std::vector<std::string> written;
   if (IsPicture(format)) {
-    written = ExportPictures(options, format);
+    written = ExportPictures(options, format, input.job);
   } else if (options.IsSet("reference")) {
     throw UsageError("option --reference", "it is shown beside the outcome in pictures",
                      "Give --format png, svg or pdf, or leave it out");

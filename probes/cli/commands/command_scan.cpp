@@ -71,7 +71,8 @@ void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& r
     out << ScanEffectsJson(plan, effects, cuts);
     return;
   }
-  out << FittedLines(ScanText(plan, effects, cuts, options.Integer("top"))) << FileNote(file);
+  out << FittedLines(ScanTables(plan, effects, cuts, options.Integer("top")).Text())
+      << FileNote(file);
 }
 
 void RunScanCommand(const CommandInput& input) {

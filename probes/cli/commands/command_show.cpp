@@ -22,16 +22,6 @@
 namespace midscope::cli {
 namespace {
 
-// For larger arrays, only the shape is shown, because reading them to compute their mean would take
-// seconds.
-constexpr int64_t kLargestSummarised = int64_t{1} << 24;
-
-int64_t Elements(const Record& record, const Array& array) {
-  int64_t count = 1;
-  for (const std::string& axis : array.axes) count *= record.FindAxis(axis)->size;
-  return count;
-}
-
 // Returns the JSON in one line with a space after each comma and colon, at which it can be wrapped.
 std::string SpacedJson(const nlohmann::ordered_json& json) {
   if (!json.is_structured()) return json.dump();
@@ -85,17 +75,8 @@ std::string WholeFileText(const RunReader& reader, size_t top, const JobContext&
   text += ProvenanceText(reader.provenance());
   text += PlanText(reader.plan_json());
   for (const std::string& name : reader.record_names()) {
-    Record record = reader.Describe(name);
-    std::string large;
-    std::erase_if(record.arrays, [&](const Array& array) {
-      if (Elements(record, array) <= kLargestSummarised) return false;
-      large += fmt::format("  {} {}: {} elements, see a part with --slice\n", array.name,
-                           ShapeText(record, array), Elements(record, array));
-      return true;
-    });
-    for (Array& array : record.arrays) array = reader.ReadArray(name, array.name);
-    if (!record.FindArray(record.signal)) record.signal.clear();
-    text += RecordText(record, top) + large;
+    const SummarisedRecord read = ReadSummarised(reader, name);
+    text += RecordText(read.record, top) + read.large;
   }
   return text;
 }

@@ -37,9 +37,6 @@ namespace {
 
 constexpr const char* kSweepRecord = "sweep";
 
-// Whether `midscope channels` wrote the file; its plan is not that of a sweep.
-bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
-
 // Returns "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
@@ -67,6 +64,8 @@ std::string SweepFileText(const RunReader& reader) {
 }
 
 }  // namespace
+
+bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
 Parameter SliceOption() {
   return TextListParameter(
@@ -204,16 +203,12 @@ nlohmann::ordered_json ProvenanceJson(const Provenance& provenance) {
 
 namespace {
 
-constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
 constexpr int64_t kScanItemsShown = 20;
 
 std::string SweepTable(const RunReader& reader, const JobContext& job) {
-  const SweepPlan plan = StoredPlan(reader);
-  if (plan.scan) {
-    const SweepResult result = ReadStoredResult(reader);
-    return ScanText(plan, ScanEffectsOf(plan, result.outcomes, job),
-                    PromptCutsOf(plan, result.outcomes), kScanItemsShown);
+  if (const SweepPlan plan = StoredPlan(reader); plan.scan) {
+    return StoredScanTables(reader, plan, job).Text();
   }
   return SweepText({StoredReport(reader, "", job)});
 }
@@ -225,6 +220,18 @@ size_t ChannelsShown(const std::string& plan_json) {
 }
 
 }  // namespace
+
+Printout StoredScanTables(const RunReader& reader, const SweepPlan& plan, const JobContext& job) {
+  const SweepResult result = ReadStoredResult(reader);
+  return ScanTables(plan, ScanEffectsOf(plan, result.outcomes, job),
+                    PromptCutsOf(plan, result.outcomes), kScanItemsShown);
+}
+
+Printout StoredChannelTables(const RunReader& reader) {
+  std::vector<Record> records;
+  for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
+  return ChannelTables(records, ChannelsShown(reader.plan_json()));
+}
 
 CellReport StoredReport(const RunReader& reader, const std::string& places, const JobContext& job) {
   SweepPlan plan = StoredPlan(reader);
@@ -241,17 +248,41 @@ CellReport StoredReport(const RunReader& reader, const std::string& places, cons
   return report;
 }
 
+namespace {
+
+// For larger arrays, only the shape is shown, because reading them to compute their mean would take
+// seconds.
+constexpr int64_t kLargestSummarised = int64_t{1} << 24;
+
+int64_t Elements(const Record& record, const Array& array) {
+  int64_t count = 1;
+  for (const std::string& axis : array.axes) count *= record.FindAxis(axis)->size;
+  return count;
+}
+
+}  // namespace
+
+SummarisedRecord ReadSummarised(const RunReader& reader, const std::string& name) {
+  SummarisedRecord read{reader.Describe(name), ""};
+  Record& record = read.record;
+  std::erase_if(record.arrays, [&](const Array& array) {
+    if (Elements(record, array) <= kLargestSummarised) return false;
+    read.large += fmt::format("  {} {}: {} elements, see a part with --slice\n", array.name,
+                              ShapeText(record, array), Elements(record, array));
+    return true;
+  });
+  for (Array& array : record.arrays) array = reader.ReadArray(name, array.name);
+  if (!record.FindArray(record.signal)) record.signal.clear();
+  return read;
+}
+
 Parameter ChosenPlacesOption() {
   return TextParameter(
       "places", "only these places of a sweep, such as 10,15,20: their means, gaps and tests");
 }
 
 std::string PrintedTable(const RunReader& reader, const JobContext& job) {
-  if (reader.Has(kSearch)) {
-    std::vector<Record> records;
-    for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
-    return ChannelsText(records, ChannelsShown(reader.plan_json()));
-  }
+  if (IsChannelSearch(reader)) return StoredChannelTables(reader).Text();
   if (!IsStoredSweep(reader)) return "";
   try {
     return SweepTable(reader, job);

@@ -14,7 +14,9 @@
 #include "data/store/record_reader.h"
 #include "data/sweep/sweep_journal.h"
 #include "probes/cli/commands/sweep_table.h"
+#include "probes/cli/console/printout.h"
 #include "probes/sweep/rank_group.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 
@@ -55,6 +57,22 @@ std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 // damaged, (usage) if a place is not in it; Cancelled.
 CellReport StoredReport(const RunReader& reader, const std::string& places = "",
                         const JobContext& job = {});
+
+// Whether `midscope channels` wrote the file; its plan is not that of a sweep.
+bool IsChannelSearch(const RunReader& reader);
+// Return the tables of a file of `midscope scan`, whose plan is `plan`, and of one of `midscope
+// channels`. Throw Error (failure) if the file is damaged; Cancelled.
+Printout StoredScanTables(const RunReader& reader, const SweepPlan& plan,
+                          const JobContext& job = {});
+Printout StoredChannelTables(const RunReader& reader);
+
+// A record without its arrays of more than 16 million elements, and one line for each of these.
+struct SummarisedRecord {
+  Record record;
+  std::string large;
+};
+// Throws Error (failure) if the file is damaged.
+SummarisedRecord ReadSummarised(const RunReader& reader, const std::string& name);
 
 // Makes the option --places of commands that read sweeps.
 Parameter ChosenPlacesOption();

@@ -10,7 +10,6 @@
 #include "core/base/record_names.h"
 #include "core/base/text.h"
 #include "core/plan/context_limit.h"
-#include "data/tasks/task.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/generated_table.h"
 #include "probes/cli/text/setting_letters.h"
@@ -23,18 +22,13 @@ namespace {
 // With fewer samples bootstrap intervals are noticeably too narrow.
 constexpr int64_t kFewSamples = 20;
 
-std::string SettingText(const SweepSetting& setting) {
+std::string NameWithRole(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";
 }
 
 // Whether prompts exceeded the context under the setting; it is then marked.
 bool IsBeyondContext(const CellReport& report, size_t setting) {
   return report.means[setting * report.plan.places.size()].beyond_context > 0;
-}
-
-std::string SettingText(const CellReport& report, size_t setting) {
-  return SettingText(report.plan.settings[setting]) +
-         (IsBeyondContext(report, setting) ? " *" : "");
 }
 
 // Whether the sweep has a measure; columns of missing measures are omitted.
@@ -49,7 +43,7 @@ std::string SamplesText(const CellReport& report, const CellStatistics& cell) {
   return cell.samples == all ? std::to_string(all) : fmt::format("{} of {}", cell.samples, all);
 }
 
-std::string CellsText(const CellReport& report) {
+TextTable CellsTable(const CellReport& report) {
   const SweepPlan& plan = report.plan;
   const bool likelihood = plan.score.likelihood;
   const bool choice = Has(report, &CellStatistics::choice_accuracy);
@@ -89,18 +83,7 @@ std::string CellsText(const CellReport& report) {
     }
     table.Add(std::move(row));
   }
-  return table.Text();
-}
-
-// Whether the table shows a measure: likelihood and the score of the published task. The file and
-// the JSON have all measures.
-bool IsShown(const CellReport& report, const std::string& measure) {
-  if (measure == kAnswerNll) return true;
-  const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
-                      : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
-                      : Has(report, &CellStatistics::right_share)     ? "right_share"
-                                                                      : "accuracy";
-  return measure == score;
+  return table;
 }
 
 // Returns the text of a place; "-" if all places are equal.
@@ -108,7 +91,7 @@ std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place)
   return place ? PlaceText(plan, *place) : "-";
 }
 
-std::string SettingsText(const CellReport& report) {
+TextTable SettingsTable(const CellReport& report) {
   // p is the test of one setting alone; with several settings, an adjusted p is also shown.
   const bool several = report.plan.settings.size() > 1;
   std::vector<std::string> header = {"over places",   "measure", "mean [95 %]", "gap [95 %]",
@@ -129,7 +112,7 @@ std::string SettingsText(const CellReport& report) {
     if (several) row.push_back(PText(one.place_p_holm));
     table.Add(std::move(row));
   }
-  return table.Text();
+  return table;
 }
 
 // Returns one line per measure with the gap expected by chance, which could be mistaken for an
@@ -155,17 +138,15 @@ std::string ChanceText(const CellReport& report) {
 }
 
 // Returns a table of differences, except those at single places, which are in the table of cells.
-std::string ComparisonsText(const CellReport& report) {
+TextTable ComparisonsTable(const CellReport& report) {
   TextTable table({"setting", "against", "measure", "what", "difference [95 %]", "p"});
-  bool any = false;
   for (const SettingComparison& one : report.statistics.comparisons) {
     const bool single = report.plan.places.size() > 1 && one.what.starts_with("place");
     if (single || !IsShown(report, one.measure)) continue;
-    any = true;
     table.Add({SettingText(report, one.setting), SettingText(report, one.against), one.measure,
                one.what, WithInterval(one.difference, one.interval), PText(one.p_holm)});
   }
-  return any ? "\n" + table.Text() : "";
+  return table;
 }
 
 std::string AdviceText(const CellReport& report) {
@@ -267,8 +248,8 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
 }
 
 // Returns a table of the task's score by data set and group, over places.
-std::string GroupsText(const CellReport& report) {
-  std::string text;
+Printout GroupTables(const CellReport& report) {
+  Printout text;
   for (const MeasureGroups& measure : report.groups) {
     if (measure.measure == kAnswerNll || !IsShown(report, measure.measure)) continue;
     std::vector<std::string> header = {measure.measure, "samples"};
@@ -282,37 +263,66 @@ std::string GroupsText(const CellReport& report) {
       }
       table.Add(std::move(row));
     }
-    text += "\n" + table.Text() +
-            "of a group the mean over its data sets, of all groups that over groups; all samples "
-            "alike are in the table above\n";
+    text += "\n";
+    text.Add(measure.measure + " by group of data sets", std::move(table));
+    text +=
+        "of a group the mean over its data sets, of all groups that over groups; all samples "
+        "alike are in the table above\n";
   }
   return text;
 }
 
-// Returns one line per setting: whether the place matters.
-std::string VerdictsText(const CellReport& report) {
+}  // namespace
+
+std::string SettingText(const CellReport& report, size_t setting) {
+  return NameWithRole(report.plan.settings[setting]) +
+         (IsBeyondContext(report, setting) ? " *" : "");
+}
+
+bool IsShown(const CellReport& report, const std::string& measure) {
+  if (measure == kAnswerNll) return true;
+  const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
+                      : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
+                      : Has(report, &CellStatistics::right_share)     ? "right_share"
+                                                                      : "accuracy";
+  return measure == score;
+}
+
+std::string VerdictLines(const CellReport& report) {
   std::string text;
   if (!report.chosen_places.empty()) text += "over " + report.chosen_places + "\n";
   for (const PlaceVerdict& verdict : PlaceVerdicts(report.plan, report.statistics)) {
     text += SettingText(report, verdict.setting) + ": " + verdict.text + "\n";
   }
-  return text.empty() ? "" : text + "\n";
+  return text;
 }
 
-std::string ReportText(const CellReport& report) {
-  std::string text =
-      VerdictsText(report) + CellsText(report) + NotesText(report) + GroupsText(report);
-  const std::string generated = GeneratedText(report.plan, report.generated);
-  if (!generated.empty()) text += "\n" + generated;
+Printout SweepTables(const CellReport& report) {
+  Printout text;
+  text.Add("Outcome by place, mean over samples with 95 % interval", CellsTable(report));
+  text += NotesText(report);
+  text += GroupTables(report);
+  const Printout generated = GeneratedTables(report.plan, report.generated);
+  if (!generated.blocks().empty()) text += "\n";
+  text += generated;
   if (report.statistics.samples < 2) return text;
   if (report.plan.places.size() > 1) {
-    text += "\n" + SettingsText(report) + ChanceText(report);
+    text += "\n";
+    text.Add("Outcome over places, and the test whether the place matters", SettingsTable(report));
+    text += ChanceText(report);
   }
-  text += ComparisonsText(report);
-  text +=
+  if (TextTable comparisons = ComparisonsTable(report); comparisons.rows().size() > 1) {
+    text += "\n";
+    text.Add("Paired differences between settings", std::move(comparisons));
+  }
+  return text;
+}
+
+std::string SweepMethodLines(const CellReport& report) {
+  if (report.statistics.samples < 2) return "";
+  std::string text =
       "gap: best place minus worst; chance: the gap that permuted places have; place p: whether "
-      "the "
-      "place matters, by permutation";
+      "the place matters, by permutation";
   if (const auto settings = std::ssize(report.plan.settings); settings > 1) {
     text += fmt::format("; adjusted: place p by Holm over the {} settings of this table", settings);
   }
@@ -330,38 +340,14 @@ std::string ReportText(const CellReport& report) {
   return text + AdviceText(report);
 }
 
-std::string FirstSettingFailure(const SweepResult& result) {
-  for (const SampleOutcome& outcome : result.outcomes) {
-    for (const std::string& failure : outcome.failures) {
-      if (!failure.empty()) return failure;
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
-                      const SweepResult& result, const JobContext& job) {
-  return {cell,
-          file,
-          plan,
-          Summarise(plan, result),
-          AnalyseSweep(plan, result.outcomes, result.tests, job),
-          static_cast<int64_t>(result.failures.size()),
-          result.too_long(),
-          result.partly_failed(),
-          FirstSettingFailure(result),
-          GenerationMeanText(result),
-          GeneratedOutcomesOf(plan, result.outcomes),
-          IsPerplexityTask(plan.task)
-              ? std::vector<MeasureGroups>()
-              : GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
-          PromptCutsOf(plan, result.outcomes),
-          FailedSamplesText(result)};
-}
-
 namespace {
+
+// Returns the whole output for one cell of a grid.
+std::string ReportText(const CellReport& report) {
+  const std::string verdicts = VerdictLines(report);
+  return (verdicts.empty() ? "" : verdicts + "\n") + SweepTables(report).Text() +
+         SweepMethodLines(report);
+}
 
 // Replaces wide settings by letters in the tables, and lists them above.
 std::string LetteredText(const CellReport& report) {
@@ -394,7 +380,7 @@ std::string RunningTable(const SweepPlan& plan, const SweepResult& result) {
   TextTable table(header);
   const size_t places = plan.places.size();
   for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
-    std::vector<std::string> row = {SettingText(plan.settings[setting])};
+    std::vector<std::string> row = {NameWithRole(plan.settings[setting])};
     for (const OutcomeMeasure& measure : measures) {
       const MeasureRows rows = RowsOf(measure, setting, places, 0, places);
       row.push_back(rows.values.empty() ? "-" : fmt::format("{:.2f}", Mean(PlaceMeans(rows))));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/cli/console/printout.h"
 #include "probes/measure/statistics/group_means.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/generated_outcomes.h"
@@ -54,6 +55,21 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // part of the sweep's places.
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
+
+// Parts of SweepText.
+
+// Returns the setting as tables show it: with "(control)", and "*" if prompts exceed the context.
+std::string SettingText(const CellReport& report, size_t setting);
+// Whether the tables show a measure: likelihood and the score of the published task. The file and
+// the JSON have all measures.
+bool IsShown(const CellReport& report, const std::string& measure);
+// Returns one line per setting, its PlaceVerdict; the first says which places were chosen, if any.
+std::string VerdictLines(const CellReport& report);
+// Returns the tables by place and over places, each with its notes.
+Printout SweepTables(const CellReport& report);
+// Returns how intervals and tests were made, and how many samples a smaller difference would need;
+// "" for fewer than two samples.
+std::string SweepMethodLines(const CellReport& report);
 
 // Returns one line per setting with values by place, shown while a sweep runs.
 std::string RunningTable(const SweepPlan& plan, const SweepResult& result);

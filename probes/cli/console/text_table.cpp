@@ -87,11 +87,16 @@ std::vector<std::string> WrappedCell(const std::string& text, size_t width) {
 
 }  // namespace
 
+bool TextTable::IsNumeric(size_t column) const {
+  return rows_.size() > 1 && std::all_of(rows_.begin() + 1, rows_.end(),
+                                         [&](const auto& row) { return IsNumber(row[column]); });
+}
+
 std::vector<TextTable::Column> TextTable::Columns(const Fit& fit) const {
   std::vector<Column> columns(rows_.front().size());
   for (size_t i = 0; i < columns.size(); ++i) {
     Column& column = columns[i];
-    column.right = rows_.size() > 1;
+    column.right = IsNumeric(i);
     size_t body = 0;
     size_t word = 0;
     for (size_t row = 0; row < rows_.size(); ++row) {
@@ -99,7 +104,6 @@ std::vector<TextTable::Column> TextTable::Columns(const Fit& fit) const {
       if (row == 0) continue;
       body = std::max(body, Width(rows_[row][i]));
       word = std::max(word, LongestWord(rows_[row][i], false));
-      column.right = column.right && IsNumber(rows_[row][i]);
     }
     const size_t number = fit.splits_intervals ? word : body;
     const size_t needed = column.right ? number : std::min(body, fit.narrowest_text);

@@ -28,6 +28,11 @@ class TextTable {
   // printed in blocks of columns, each of which begins with the first column.
   std::string Text(std::optional<size_t> width = TerminalWidth()) const;
 
+  // The header, then the rows.
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+  // Whether all cells of a column are numbers; false if there are no rows.
+  bool IsNumeric(size_t column) const;
+
  private:
   struct Column {
     size_t width = 0;

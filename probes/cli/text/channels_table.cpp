@@ -82,17 +82,17 @@ const RankingName& RankingOf(const Record& search) {
   return FindRanking(Value<std::string>(search, "ranking"));
 }
 
-std::string SearchText(const Record& search, const std::vector<int64_t>& ranked, size_t top) {
+Printout SearchTable(const Record& search, const std::vector<int64_t>& ranked, size_t top) {
   const int64_t layers = Value<int64_t>(search, "layers_examined");
   const int64_t threshold = Value<int64_t>(search, "layer_threshold");
   const auto& monotone = ArrayValues<int64_t>(search, "monotone_layers");
   const auto over = std::count_if(monotone.begin(), monotone.end(),
                                   [&](int64_t count) { return count > threshold; });
-  std::string text = fmt::format(
+  Printout text(fmt::format(
       "{} examined, {} of {} of random text; {} with a trend in more than {}\n",
       CountText(layers, "layer"), CountText(Value<int64_t>(search, "prompts"), "prompt"),
       CountText(Value<int64_t>(search, "tokens"), "token"), CountText(over, "channel"),
-      CountText(threshold, "layer"));
+      CountText(threshold, "layer")));
   const RankingName& ranking = RankingOf(search);
   if (ranking.ranking != SearchRanking::kFull) {
     text += fmt::format("ranking {}: {}\n", ranking.name, ranking.text);
@@ -108,9 +108,11 @@ std::string SearchText(const Record& search, const std::vector<int64_t>& ranked,
          fmt::format("{:.4f}", Cell(search, "smoothness", channel)),
          std::to_string(ArrayValues<int64_t>(search, "smoothest_layer")[channel])});
   }
-  return text + table.Text() +
-         "smoothness: lower is better, the smoothest is first; monotone layers: layers whose fit "
-         "rises or falls over all positions, more is better\n";
+  text.Add("Channels that carry position, the smoothest first", std::move(table));
+  text +=
+      "smoothness: lower is better, the smoothest is first; monotone layers: layers whose fit "
+      "rises or falls over all positions, more is better\n";
+  return text;
 }
 
 std::string DifferenceText(const Record& validation, size_t setting) {
@@ -121,8 +123,8 @@ std::string DifferenceText(const Record& validation, size_t setting) {
                      Cell(validation, "loss_difference_high", setting));
 }
 
-// Returns a table of `none` and the trials with the lowest losses.
-std::string TrialsText(const Record& validation) {
+// Adds a table of `none` and the trials with the lowest losses.
+void AddTrials(const Record& validation, Printout& text) {
   const auto& labels = validation.FindAxis("setting")->labels;
   const auto& loss = ArrayValues<double>(validation, "loss");
   const std::vector<double>& places = validation.FindAxis("place")->values;
@@ -152,20 +154,20 @@ std::string TrialsText(const Record& validation) {
     table.Add(cells);
   }
   const size_t left = all + 1 - order.size();
-  if (left == 0) return table.Text();
-  return table.Text() +
-         fmt::format("... and {} with larger losses, which --json and the file have\n",
-                     CountText(static_cast<int64_t>(left), "trial"));
+  text.Add("none and the trials with the lowest losses", std::move(table));
+  if (left == 0) return;
+  text += fmt::format("... and {} with larger losses, which --json and the file have\n",
+                      CountText(static_cast<int64_t>(left), "trial"));
 }
 
-std::string ValidationText(const Record& validation) {
+Printout ValidationTable(const Record& validation) {
   const size_t trials = validation.FindAxis("setting")->labels.size() - 1;
-  std::string text = fmt::format(
+  Printout text(fmt::format(
       "\n{} on {} of {} (seed {}); loss: {}\n", CountText(static_cast<int64_t>(trials), "trial"),
       CountText(Value<int64_t>(validation, "examples"), "example"),
       Value<std::string>(validation, "task"), Value<int64_t>(validation, "seed"),
-      Value<std::string>(validation, "loss_rule"));
-  text += TrialsText(validation);
+      Value<std::string>(validation, "loss_rule")));
+  AddTrials(validation, text);
   const auto best = static_cast<size_t>(Value<int64_t>(validation, "best"));
   if (Value<int64_t>(validation, "chosen") < 0) {
     const bool lower = Cell(validation, "loss_difference", best) < 0;
@@ -178,7 +180,8 @@ std::string ValidationText(const Record& validation) {
   text += fmt::format(
       "The best of {} differs from none by {} nats; the interval is not widened for the choice.\n",
       trials, DifferenceText(validation, best));
-  return text + Value<std::string>(validation, "setting") + "\n";
+  text += Value<std::string>(validation, "setting") + "\n";
+  return text;
 }
 
 }  // namespace
@@ -210,11 +213,11 @@ std::string ChannelsJson(const std::vector<Record>& records, const std::string& 
   return json.dump(2) + "\n";
 }
 
-std::string ChannelsText(const std::vector<Record>& records, size_t top) {
+Printout ChannelTables(const std::vector<Record>& records, size_t top) {
   const Record& search = *Find(records, "channel_search");
-  std::string text = SearchText(search, Ranked(search), top);
+  Printout text = SearchTable(search, Ranked(search), top);
   if (const Record* validation = Find(records, "channel_validation")) {
-    text += ValidationText(*validation);
+    text += ValidationTable(*validation);
   }
   return text;
 }

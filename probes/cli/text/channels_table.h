@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/record.h"
+#include "probes/cli/console/printout.h"
 
 namespace midscope::cli {
 
@@ -15,6 +16,6 @@ namespace midscope::cli {
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file);
 
 // Returns the first `top` channels, the trials with the lowest losses, and the resulting setting.
-std::string ChannelsText(const std::vector<Record>& records, size_t top);
+Printout ChannelTables(const std::vector<Record>& records, size_t top);
 
 }  // namespace midscope::cli

@@ -55,7 +55,7 @@ std::vector<size_t> ShownPlaces(const std::vector<const GeneratedCell*>& cells, 
   return shown;
 }
 
-std::string MatrixText(const SweepPlan& plan, const GeneratedOutcomes& outcomes, size_t setting) {
+TextTable MatrixTable(const SweepPlan& plan, const GeneratedOutcomes& outcomes, size_t setting) {
   const std::vector<const GeneratedCell*> cells = CellsOf(plan, outcomes, setting);
   const std::vector<size_t> shown = ShownPlaces(cells, outcomes.answered_places.size());
   std::vector<std::string> header = {"gold place"};
@@ -75,13 +75,13 @@ std::string MatrixText(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
     row.push_back(ShareText(cell.none));
     table.Add(std::move(row));
   }
-  return fmt::format("\nanswered place, {}\n", SettingText(plan.settings[setting])) + table.Text();
+  return table;
 }
 
 }  // namespace
 
-std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcomes) {
-  if (outcomes.cells.empty()) return "";
+Printout GeneratedTables(const SweepPlan& plan, const GeneratedOutcomes& outcomes) {
+  if (outcomes.cells.empty()) return {};
   const bool pieces = !outcomes.answered_places.empty();
   std::vector<std::string> header = {"generated text", "place", "right"};
   if (pieces) header.insert(header.end(), {"another piece's", "no piece's"});
@@ -96,14 +96,18 @@ std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcom
     row.insert(row.end(), {ShareText(cell.empty), ShareText(cell.cut)});
     table.Add(std::move(row));
   }
-  std::string text = table.Text() +
-                     "shares of samples; right: a full score; empty: nothing in what is scored; "
-                     "cut: by the limit of new tokens\n";
+  Printout text;
+  text.Add("Generated text", std::move(table));
+  text +=
+      "shares of samples; right: a full score; empty: nothing in what is scored; "
+      "cut: by the limit of new tokens\n";
   if (!pieces) return text;
   for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
-    text += MatrixText(plan, outcomes, setting);
+    text.AddTitled("answered place, " + SettingText(plan.settings[setting]),
+                   MatrixTable(plan, outcomes, setting));
   }
-  return text + "shares of samples whose text gives the answer of the piece at that place\n";
+  text += "shares of samples whose text gives the answer of the piece at that place\n";
+  return text;
 }
 
 void AddGeneratedCell(const GeneratedOutcomes& outcomes, size_t cell, nlohmann::ordered_json& row) {

@@ -6,15 +6,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "probes/cli/console/printout.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 
 // Returns a table of shares by setting and place, and for tasks whose pieces have answers one
-// matrix per setting: gold place by answered place, without places that are never answered. "" if
-// nothing was generated.
-std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
+// matrix per setting: gold place by answered place, without places that are never answered. Empty
+// if nothing was generated.
+Printout GeneratedTables(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 
 // Adds the values of one cell: "generated_right", "generated_empty", "generated_cut" and, if pieces
 // have answers, "answered_another", "answered_none". Adds nothing if nothing was generated.

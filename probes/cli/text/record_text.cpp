@@ -60,7 +60,7 @@ std::string Cell(const ArrayData& data, size_t index, int64_t offset = 0) {
 }
 
 // Returns a table whose columns are the arrays over the short axis `axis_name`.
-std::string Table(const Record& record, const std::string& axis_name) {
+TextTable AxisTable(const Record& record, const std::string& axis_name) {
   std::vector<const Array*> columns;
   for (const Array& array : record.arrays) {
     if (array.axes == std::vector{axis_name}) columns.push_back(&array);
@@ -80,7 +80,7 @@ std::string Table(const Record& record, const std::string& axis_name) {
     }
     table.Add(row);
   }
-  return table.Text();
+  return table;
 }
 
 // Returns "layer 12, head 3".
@@ -281,8 +281,8 @@ std::string LargestHeadsText(const Record& record, const Array& array, size_t to
          HeadsText(record, array, top);
 }
 
-std::string RecordText(const Record& record, size_t top) {
-  std::string text = record.name + ":\n";
+Printout RecordTables(const Record& record, size_t top) {
+  Printout text;
   for (const auto& [name, value] : record.attributes) {
     text += "  " + name + " " + AttributeText(value) + "\n";
   }
@@ -294,10 +294,14 @@ std::string RecordText(const Record& record, size_t top) {
       text += Line(record, array, top);
     } else if (std::find(tables.begin(), tables.end(), array.axes.front()) == tables.end()) {
       tables.push_back(array.axes.front());
-      text += Table(record, array.axes.front());
+      text.Add(record.name + " by " + array.axes.front(), AxisTable(record, array.axes.front()));
     }
   }
-  return TerminalText(text);
+  return text;
+}
+
+std::string RecordText(const Record& record, size_t top) {
+  return TerminalText(record.name + ":\n" + RecordTables(record, top).Text());
 }
 
 nlohmann::ordered_json RecordJson(const Record& record) {

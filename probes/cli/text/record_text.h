@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record.h"
+#include "probes/cli/console/printout.h"
 
 namespace midscope::cli {
 
@@ -22,6 +23,9 @@ inline constexpr size_t kHeadsShown = 10;
 // and largest value with their indices, and the `top` largest heads. Ranks that count from 0 are
 // printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
+
+// Returns RecordText without the name, with its tables apart.
+Printout RecordTables(const Record& record, size_t top = kHeadsShown);
 
 // Returns all values of an array as a table over its axes with more than one index. For arrays with
 // more than two such axes or more than 4,096 elements, returns the text of RecordText and how to

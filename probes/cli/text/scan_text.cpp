@@ -30,8 +30,8 @@ std::vector<size_t> Largest(const std::vector<ScanEffect>& effects, int64_t most
   return order;
 }
 
-std::string TableOf(const SweepPlan& plan, const ScanEffects& effects,
-                    const std::vector<ScanEffect>& by, const std::string& column, int64_t most) {
+TextTable TableOf(const SweepPlan& plan, const ScanEffects& effects,
+                  const std::vector<ScanEffect>& by, const std::string& column, int64_t most) {
   std::vector<std::string> header = {plan.scan->kind, column, "p"};
   for (const int64_t place : plan.places) header.push_back("place " + PlaceText(plan, place));
   TextTable table(header);
@@ -44,7 +44,7 @@ std::string TableOf(const SweepPlan& plan, const ScanEffects& effects,
       row.push_back(fmt::format("{:.2f}", effects.places[item * places + place].effect));
     table.Add(std::move(row));
   }
-  return table.Text();
+  return table;
 }
 
 std::string ShareText(const RecoveredShare& share) {
@@ -52,7 +52,7 @@ std::string ShareText(const RecoveredShare& share) {
 }
 
 // Returns a table of shares with passages as columns and layers as rows.
-std::string ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
+TextTable ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
   const Scan& scan = *plan.scan;
   std::vector<std::string> header = {"layer"};
   std::map<int64_t, std::vector<std::string>> rows;
@@ -66,11 +66,11 @@ std::string ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
     cells.insert(cells.begin(), std::to_string(layer));
     table.Add(std::move(cells));
   }
-  return table.Text();
+  return table;
 }
 
 // Returns a table of the `most` items with the largest shares, with the share at each place.
-std::string ShareTable(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
+TextTable ShareTable(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
   std::vector<std::string> header = {plan.scan->kind, "share"};
   for (const int64_t place : plan.places) header.push_back("place " + PlaceText(plan, place));
   TextTable table(header);
@@ -87,15 +87,16 @@ std::string ShareTable(const SweepPlan& plan, const ScanEffects& effects, int64_
     }
     table.Add(std::move(row));
   }
-  return table.Text();
+  return table;
 }
 
-std::string SharesText(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
+void AddShares(const SweepPlan& plan, const ScanEffects& effects, int64_t most, Printout& text) {
   const bool grid = FindScanKind(plan.scan->kind).axes == std::vector<std::string>{"layer", "span"};
-  return fmt::format(
+  text +=
       "\nShare of the source's answer_nll that comes back: (patched - none) / (source - none), of "
-      "means over\nsamples and places; -: both are alike\n{}",
-      grid ? ShareGrid(plan, effects) : ShareTable(plan, effects, most));
+      "means over\nsamples and places; -: both are alike\n";
+  text.Add("Share of the source's answer_nll that comes back",
+           grid ? ShareGrid(plan, effects) : ShareTable(plan, effects, most));
 }
 
 void AddShare(const RecoveredShare& share, nlohmann::ordered_json& json) {
@@ -124,25 +125,26 @@ nlohmann::ordered_json EffectJson(const Scan& scan, const ScanItem& item, const 
 
 }  // namespace
 
-std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
-                     int64_t most) {
-  std::string text = fmt::format(
+Printout ScanTables(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
+                    int64_t most) {
+  Printout text(fmt::format(
       "{} over {} {}, {}: answer_nll minus that of none, nats; above 0 the answer is less "
       "likely.\np is adjusted for all of them.\n",
       plan.scan->term, plan.scan->items.size(), plan.scan->kind,
-      CountText(effects.samples, "sample"));
+      CountText(effects.samples, "sample")));
   if (const double least = SmallestSignFlipP(effects.samples); least > 0.05) {
     text += fmt::format("{}: p cannot fall below {}\n", CountText(effects.samples, "sample"),
                         PText(least));
   }
-  text +=
-      "\nLargest on the mean over places\n" + TableOf(plan, effects, effects.means, "mean", most);
+  text.AddTitled("Largest on the mean over places",
+                 TableOf(plan, effects, effects.means, "mean", most));
   if (!effects.middles.empty()) {
-    text += "\nLargest on the middle place, against the mean of the first and the last\n" +
-            TableOf(plan, effects, effects.middles, "middle", most);
+    text.AddTitled("Largest on the middle place, against the mean of the first and the last",
+                   TableOf(plan, effects, effects.middles, "middle", most));
   }
-  if (!effects.mean_shares.empty()) text += SharesText(plan, effects, most);
-  return text + PromptCutsText(plan, cuts);
+  if (!effects.mean_shares.empty()) AddShares(plan, effects, most, text);
+  text += PromptCutsText(plan, cuts);
+  return text;
 }
 
 std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,

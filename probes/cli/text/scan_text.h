@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "probes/cli/console/printout.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_plan.h"
@@ -14,8 +15,8 @@ namespace midscope::cli {
 // Returns the `most` items with the largest effects on the mean over places, and on the middle
 // place relative to the ends. For patches, also the recovered shares: a grid of layers and
 // passages, or the largest ones. Then the parts that tasks cut from prompts.
-std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
-                     int64_t most);
+Printout ScanTables(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
+                    int64_t most);
 
 // Returns {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low",
 // "high", "p", "layer", "head" if they exist}], "mean_effects": [as "effects", without "place"],

@@ -15,9 +15,10 @@ The model runs in an engine process (``midscope serve --stdio``), here or on ano
 
 from midscope._engine import Cancelled, Error
 from midscope._model import HookPoint, Model, Prompt, load
+from midscope._report import report
 from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
 from midscope._sweep import Sweep
 
 __version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
-           "load", "open"]
+           "load", "open", "report"]

@@ -38,13 +38,18 @@ def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dic
     if answer["status"] == 0:
         printed: dict[str, Any] = json.loads(answer["out"])
         return printed
-    last = [line for line in answer["err"].splitlines() if line.startswith("midscope: ")]
-    text = last[-1][len("midscope: "):] if last else f"it ended with status {answer['status']}"
-    if answer["status"] == INTERRUPTED:
-        raise Cancelled("midscope " + arguments[0], text)
+    raise command_error(arguments[0], answer["status"], answer["err"])
+
+
+def command_error(command: str, status: int, err: str) -> Error:
+    """Returns the error of a command of the program that ended with `status` after writing `err`."""
+    last = [line for line in err.splitlines() if line.startswith("midscope: ")]
+    text = last[-1][len("midscope: "):] if last else f"it ended with status {status}"
+    if status == INTERRUPTED:
+        return Cancelled("midscope " + command, text)
     thing, _, rest = text.partition(": ")
     reason, _, remedy = rest.partition(". ")
-    raise Error(thing if rest else "midscope " + arguments[0], reason or text, remedy, usage=answer["status"] == 2)
+    return Error(thing if rest else "midscope " + command, reason or text, remedy, usage=status == 2)
 
 
 class Sweep:

@@ -105,6 +105,7 @@ TEST_F(ProgramExport, EveryFileIsListedAndShown) {
       EXPECT_THAT(run.out, HasSubstr(name + ".h5")) << command;
     }
     Expect(RunMidscope({"show", File(name + ".h5"), "--json"}), "show --json " + name);
+    Expect(RunMidscope({"report", File(name + ".h5")}), "report " + name);
   }
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Formats the comparison of results files (file_comparison.h), for `compare` and `report`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "data/store/record_reader.h"
+#include "probes/cli/console/printout.h"
+
+namespace midscope::cli {
+
+inline constexpr size_t kMostLetters = 26;
+// Returns the name of a file in the tables, "A" to "Z".
+std::string FileLetter(size_t file);
+
+// Returns the fields of plan and provenance in which the files differ.
+Printout DifferentFieldsTable(const std::vector<RunReader>& readers);
+
+// Returns the outcome of all files by setting and place, over `places` ("": all; CompareOutcomes),
+// and names the files of other tasks. Throws Error (usage) if a file lacks a chosen place.
+Printout ComparedOutcomesTable(const std::vector<RunReader>& readers, const std::string& places);
+
+}  // namespace midscope::cli
