@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
+#include "core/decoder/hooks.h"
 #include "core/intervention/term_type.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
@@ -42,6 +43,23 @@
 
 namespace midscope {
 namespace {
+
+// Notes whether a hook of the caller may change the run, whose outcome is then not that of the
+// setting.
+class NotedHook : public Hook {
+ public:
+  NotedHook(Hook* hook, bool* writes) : hook_(hook), writes_(writes) {}
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    const HookRequest request = hook_->Request(point, sequence);
+    *writes_ = *writes_ || request.access == HookAccess::kWrite;
+    return request;
+  }
+  void OnActivation(HookView& view) override { hook_->OnActivation(view); }
+
+ private:
+  Hook* hook_;
+  bool* writes_;
+};
 
 // Memory for cached replies of what-ifs: about 120 settings with prompts of 300 tokens, or six with
 // 8,000.
@@ -229,14 +247,20 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
   CaptureRunReply reply;
+  bool changed = false;  // by a hook
+  std::vector<NotedHook> noted;
+  std::vector<Hook*> hooks;
+  noted.reserve(request.hooks.size());
+  for (Hook* hook : request.hooks) hooks.push_back(&noted.emplace_back(hook, &changed));
   const auto start = std::chrono::steady_clock::now();
   reply.records = RunProbesApart(
       *decoder_, prompt,
       loaded_.sources->Give(WithoutNeutralTerms(request.intervention), prompt, context),
-      probes.Selected(options), options, context, reply.failures, request.hooks);
+      probes.Selected(options), options, context, reply.failures, hooks);
   reply.seconds = SecondsSince(start);
-  if (const auto* settled = settled_.Find(loaded_.settled_key, request.intervention))
-    ReplaceBySettled(*settled, request.place, reply.records);
+  const auto* settled =
+      changed ? nullptr : settled_.Find(loaded_.settled_key, request.intervention);
+  if (settled) ReplaceBySettled(*settled, request.place, reply.records);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : reply.records) WriteOrigin(origin, record);

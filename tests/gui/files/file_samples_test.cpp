@@ -234,6 +234,7 @@ class FileSamplesTest : public QObject {
   void PublishedLinesStandBesideTheOutcome() {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
+    rig.window.panel<OutcomePanel>()->options()->show();
     auto* tables = rig.Find<QComboBox>("reference_table");
     QVERIFY(tables->isVisible());
     QVERIFY(tables->findData(QString("mspoe-t2-mdqa")) < 0);

@@ -41,6 +41,7 @@ class PlotMenuTest : public QObject {
     rig.Show();
     QVERIFY(rig.OpenModel());
     auto* plot = rig.window.panel<AttentionPanel>()->plot();
+    rig.window.ShowPanel(rig.window.panel<AttentionPanel>());
     QTRY_VERIFY(plot->isVisible());
     const QPoint centre = plot->rect().center();
     QContextMenuEvent event(QContextMenuEvent::Mouse, centre, plot->mapToGlobal(centre));

@@ -188,6 +188,7 @@ class RatioPaintingTest : public QObject {
     const int64_t group = rig.session->model()->config.heads_per_key_value_head();
     QVERIFY(group > 1);
     auto* grouped = rig.Find<QToolButton>("ratios_grouped");
+    rig.panel->options()->show();
     QVERIFY(grouped->isVisible());
     QTest::mouseClick(grouped, Qt::LeftButton);
     rig.Drag({0, 0}, 60);

@@ -8,7 +8,7 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSlider>
-#include <QTableWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>
@@ -130,10 +130,10 @@ class FirstDayTest : public QObject {
         session_->record(Side::kA, kPromptChannelsRecord) && !session_->has_pending_request(),
         kLongestStep);
     session_->FlushChanges();
-    auto* table = Find<QTableWidget>("channels_table");
-    QTRY_VERIFY(table->rowCount() > 0);
+    auto* table = Find<QTableView>("channels_table");
+    QTRY_VERIFY(table->model()->rowCount() > 0);
     table->selectRow(0);
-    const int64_t channel = table->item(0, 0)->text().toLongLong();
+    const int64_t channel = table->model()->index(0, 0).data().toLongLong();
     Find<QPushButton>("channels_to_knob")->click();
     QCOMPARE(B().All<ChannelScaling>().size(), size_t{1});
     QCOMPARE(B().Find<ChannelScaling>()->channel, channel);

@@ -115,14 +115,13 @@ class OutcomeWalkTest : public QObject {
     }
 
    private:
-    static constexpr int kSettings = 10;
-    static constexpr int kChangesNothing = 6;  // the first settings
+    static constexpr int kSettings = 9;
+    static constexpr int kChangesNothing = 5;  // the first settings
     static Intervention Setting(int index) {
       static const char* texts[kSettings] = {"none",
                                              "channel(100, factor=1)",
                                              "ms-poe(min=1, max=1)",
                                              "pi(1)",
-                                             "self-extend(window=100000)",
                                              "temperature(L3H1, 1)",
                                              "channel(100, factor=-1)",
                                              "channel(100, factor=0.5, rows=last)",

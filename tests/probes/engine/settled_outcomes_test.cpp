@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/record_names.h"
+#include "core/decoder/hooks.h"
 #include "core/terms/intervention_text.h"
 #include "probes/base/records.h"
 #include "probes/engine/engine.h"
@@ -66,8 +67,8 @@ TEST_P(SettledOutcomesTest, AnOutcomeIsNotReplaced) {
 
 TEST_P(SettledOutcomesTest, TermsWithoutEffectChangeNothing) {
   const std::vector<double> before = Nll("none");
-  for (const char* setting : {"channel(100, factor=1)", "ms-poe(min=1, max=1)", "pi(1)",
-                              "temperature(L3H1, 1)", "self-extend(window=100000)"}) {
+  for (const char* setting :
+       {"channel(100, factor=1)", "ms-poe(min=1, max=1)", "pi(1)", "temperature(L3H1, 1)"}) {
     Nll("channel(100, factor=-1)");
     EXPECT_EQ(Nll(setting, 2), before) << setting;
     const std::vector<Record> records = WhatIf(setting);
@@ -93,6 +94,35 @@ TEST_P(SettledOutcomesTest, CaptureRunsShowTheOutcomeOfWhatIfs) {
       EXPECT_TRUE(next->attributes.contains("options"));
     }
   }
+}
+
+// Sets an activation, so that the run's outcome is not that of its setting.
+class ZeroLayer : public Hook {
+ public:
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    const bool here = point == HookPoint{HookSite::kMlpOut, 12};
+    return {here ? HookAccess::kWrite : HookAccess::kNone, {0, sequence.rows}};
+  }
+  void OnActivation(HookView& view) override {
+    for (int64_t row = 0; row < view.rows(); ++row) {
+      for (int64_t i = 0; i < view.shape[2]; ++i) view.Set(0, row, i, 0, 0.0F);
+    }
+  }
+};
+
+TEST_P(SettledOutcomesTest, ARunThatAHookChangesHasItsOwnOutcome) {
+  WhatIf("none");
+  const auto answer_of = [&](std::vector<Hook*> hooks) {
+    CaptureRunRequest request;
+    request.place = 1;
+    request.hooks = std::move(hooks);
+    const std::vector<Record> records = engine_->CaptureRun(request, {}).records;
+    return Number(*FindRecord(records, kAnswerRecord), kAnswerNll);
+  };
+  ZeroLayer hook;
+  const double without = answer_of({});
+  EXPECT_GT(std::abs(answer_of({&hook}) - without), 1e-3);
+  EXPECT_EQ(answer_of({}), without);
 }
 
 TEST_P(SettledOutcomesTest, NoiseIsThatOfTheDtype) {
