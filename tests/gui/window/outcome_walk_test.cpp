@@ -162,7 +162,7 @@ class OutcomeWalkTest : public QObject {
     QFETCH(QString, dtype);
     bool given = false;
     int actions = qEnvironmentVariableIntValue("MIDSCOPE_WALK_ACTIONS", &given);
-    if (!given) actions = 25;
+    if (!given) actions = 10;
     Walk walk(qPrintable(dtype));
     QVERIFY(walk.Rest());
     for (int i = 0; i < actions; ++i) {
