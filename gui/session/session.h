@@ -414,7 +414,7 @@ class Session : public QObject {
   QString busy_;
   quint64 watched_what_if_ = 0;  // the oldest that runs; 0: none
   QTimer what_if_timer_;         // runs until that one counts as long
-  Changes changes_;  // not yet emitted; if not empty, an emission is queued
+  Changes changes_;              // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;
   EngineWorker worker_;

@@ -237,8 +237,7 @@ void CurvesPanel::Render(FilePictures& pictures) {
       ShowCurves(record, array, plot);
       const QString interval =
           array.ends_with("_gap") ? QString::fromLatin1(kBootstrapMethod) : QString();
-      pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array), {},
-                     interval);
+      pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array), {}, interval);
     }
   }
   RenderMaps(pictures);
