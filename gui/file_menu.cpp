@@ -64,6 +64,12 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
       QMetaObject::invokeMethod(this, "RestoreWaitingView", Qt::QueuedConnection);
   });
   connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
+  connect(&report_, &ReportProcess::Written, this,
+          [this](const QString& path) { Q_EMIT StatusChanged(tr("%1 written").arg(path)); });
+  connect(&report_, &ReportProcess::Failed, this, [this](const QString& why) {
+    Q_EMIT StatusChanged(QString());
+    context_.errors->Add(why, QStringLiteral("report"));
+  });
 }
 
 FileMenu::~FileMenu() = default;
@@ -94,6 +100,9 @@ void FileMenu::Register() {
       &FileMenu::OpenSession);
   add("save-results", tr("&Save results…"), tr("Writes what is on the screen as HDF5"),
       QKeySequence::Save, &FileMenu::ChooseSave, &FileMenu::SaveResultsTo);
+  add("report", tr("Re&port…"),
+      tr("Writes one HTML page: question, answers, pictures, tables, method, provenance, commands"),
+      {}, &FileMenu::ChooseReport, &FileMenu::WriteReport);
   add("save-session", tr("Sa&ve session…"),
       tr("Writes model, prompt, settings, selection and layout as a text file"),
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
@@ -334,6 +343,26 @@ void FileMenu::SaveResultsTo(const QString& path) {
     const QString left_out = SaveResults(*context_.session, path);
     if (!left_out.isEmpty()) context_.errors->Add(left_out);
   });
+}
+
+void FileMenu::ChooseReport() {
+  const QString path = QFileDialog::getSaveFileName(
+      parent_, tr("Write a report"), QStringLiteral("report.html"), tr("Pages (*.html)"));
+  if (!path.isEmpty()) WriteReport(path);
+}
+
+void FileMenu::WriteReport(const QString& path) {
+  context_.errors->Try(
+      [this, &path] {
+        QString results = context_.session->shown().path;
+        if (!context_.session->shows_file()) {
+          results = report_.TemporaryResults();
+          SaveResults(*context_.session, results);
+        }
+        report_.Start(results, path);
+        Q_EMIT StatusChanged(tr("Writing %1…").arg(QFileInfo(path).fileName()));
+      },
+      QStringLiteral("report"));
 }
 
 void FileMenu::ChooseExport() {

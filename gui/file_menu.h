@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/files/report_process.h"
 #include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
 
@@ -70,6 +71,9 @@ class FileMenu : public QObject {
   void Apply(const SavedSession& session);
   // Saves the records on the screen; the error bar names the omitted ones.
   void SaveResultsTo(const QString& path);
+  // Writes a page of the shown results file, or of the records on the screen, with `midscope
+  // report`; replaces an existing file. StatusChanged follows.
+  void WriteReport(const QString& path);
   // Opens a folder dialog and emits ExportRequested.
   void ChooseExport();
   // Whether a results file is being read.
@@ -107,6 +111,7 @@ class FileMenu : public QObject {
   void ChooseModel();
   void ChooseResults();
   void ChooseSave();
+  void ChooseReport();
   void ChooseSession();
   void ChooseSaveSession();
 
@@ -127,6 +132,7 @@ class FileMenu : public QObject {
   nlohmann::json rest_of_view_;  // restored when A's run is done; null: nothing remains
   QString opening_;              // results being read; empty: none
   ResultOpener opener_;
+  ReportProcess report_;
 };
 
 }  // namespace midscope

@@ -70,6 +70,15 @@ void WindowActions::AddView() {
                    }
                    window_->docks()->ToggleWhole(focused);
                  }});
+  for (const bool backwards : {false, true}) {
+    actions_->Add(
+        {.id = backwards ? QStringLiteral("previous-panel") : QStringLiteral("next-panel"),
+         .menu = layout,
+         .title = backwards ? tr("P&revious panel") : tr("&Next panel"),
+         .help = tr("Gives the keyboard focus to another panel"),
+         .shortcut = backwards ? QKeySequence(Qt::SHIFT | Qt::Key_F6) : QKeySequence(Qt::Key_F6),
+         .run = [this, backwards](const QString&) { window_->docks()->FocusNext(backwards); }});
+  }
   std::vector<std::string> appearances;
   for (const Appearance each : {Appearance::kDesktop, Appearance::kLight, Appearance::kDark})
     appearances.push_back(AppearanceName(each).toStdString());

@@ -256,6 +256,31 @@ void DockArea::ShowPanel(QWidget* panel) {
   }
 }
 
+void DockArea::FocusNext(bool backwards) {
+  std::vector<QDockWidget*> seen;
+  for (QDockWidget* dock : docks_) {
+    if (dock->isVisible() && !dock->visibleRegion().isEmpty()) seen.push_back(dock);
+  }
+  if (seen.empty()) return;
+  std::sort(seen.begin(), seen.end(), [](const QDockWidget* a, const QDockWidget* b) {
+    return std::pair(a->x(), a->y()) < std::pair(b->x(), b->y());
+  });
+  const QWidget* focus = QApplication::focusWidget();
+  const auto now = std::find_if(seen.begin(), seen.end(), [focus](const QDockWidget* dock) {
+    return focus && dock->isAncestorOf(focus);
+  });
+  const auto count = static_cast<std::ptrdiff_t>(seen.size());
+  std::ptrdiff_t next = backwards ? count - 1 : 0;
+  if (now != seen.end()) next = (now - seen.begin() + (backwards ? count - 1 : 1)) % count;
+  QDockWidget* dock = seen[static_cast<size_t>(next)];
+  for (QWidget* widget : dock->widget()->findChildren<QWidget*>()) {
+    if (!widget->isVisible() || !widget->isEnabled() || !(widget->focusPolicy() & Qt::TabFocus))
+      continue;
+    widget->setFocus(Qt::TabFocusReason);
+    return;
+  }
+}
+
 void DockArea::Popup(const QString& id, const QPoint& position) {
   QDockWidget* dock = Find(id);
   if (!dock) return;

@@ -44,6 +44,8 @@ class DockArea : public QMainWindow {
   void ShowPanel(QWidget* panel);
   // Shows a dock as a window at this position on the screen, or raises it where it already is.
   void Popup(const QString& id, const QPoint& position);
+  // Gives the focus to the next visible dock, in reading order, or to the previous one.
+  void FocusNext(bool backwards);
   // Makes the dock fill the area; a second call restores the previous arrangement.
   void ToggleWhole(QDockWidget* dock);
   bool IsWhole() const { return !before_whole_.isEmpty(); }

@@ -27,6 +27,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   // only for the C locale.
   setLocale(QLocale::c());
   setStatusTip(MouseHelp());
+  setAccessibleName(title);
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);
@@ -58,6 +59,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
 void Plot::SetTitle(const QString& title) {
   if (title == full_title_) return;
   full_title_ = title;
+  setAccessibleName(title);
   QueueReplot();
 }
 

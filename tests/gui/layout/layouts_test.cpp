@@ -92,6 +92,31 @@ class LayoutsTest : public QObject {
       QVERIFY2(IsSeen(*rig.window.docks(), seen), seen);
   }
 
+  void TheFocusGoesFromPanelToPanel() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&rig.window));
+    DockArea* area = rig.window.docks();
+    area->Arrange(*FindLayout("explore"));
+    QTest::qWait(50);
+    const auto focused = [area] {
+      for (const QDockWidget* dock : area->docks()) {
+        if (dock->isAncestorOf(QApplication::focusWidget())) return dock->objectName();
+      }
+      return QString();
+    };
+    QStringList visited;
+    for (int i = 0; i < 5; ++i) {
+      rig.window.actions_list()->Do("next-panel");
+      visited << focused();
+    }
+    QCOMPARE(visited, QStringList({"settings", "outcome", "head-map", "channel", "text"}));
+    rig.window.actions_list()->Do("previous-panel");
+    QCOMPARE(focused(), QString("channel"));
+  }
+
   void AModeIsFoundAsItWasLeft() {
     WindowRig<> rig;
     rig.Show();

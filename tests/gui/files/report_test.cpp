@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The report of what is on the screen, by the action, from the real program.
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/actions/action_registry.h"
+#include "gui/plots/plot.h"
+#include "tests/gui/support/run_tests.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+constexpr int kLongestReport = 60000;  // milliseconds, on a loaded machine
+
+class ReportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void TheScreenBecomesOnePage() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    QFile page(folder.filePath("page.html"));
+    rig.window.actions_list()->Do("report " + page.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(page.exists() || !rig.window.errors()->messages().isEmpty(),
+                             kLongestReport);
+    QVERIFY2(rig.window.errors()->messages().isEmpty(),
+             qPrintable(rig.window.errors()->messages().join('\n')));
+    QVERIFY(page.open(QIODevice::ReadOnly));
+    const QByteArray text = page.readAll();
+    QVERIFY(text.startsWith("<!DOCTYPE html>") && text.contains("</html>"));
+  }
+
+  void APathThatCannotBeWrittenIsAnError() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    rig.window.actions_list()->Do("report " + folder.filePath("none/page.html"));
+    QTRY_VERIFY_WITH_TIMEOUT(!rig.window.errors()->messages().isEmpty(), kLongestReport);
+    QVERIFY2(rig.window.errors()->messages().front().contains("page.html"),
+             qPrintable(rig.window.errors()->messages().front()));
+  }
+
+  void PlotsHaveTheirTitlesAsAccessibleNames() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    for (const Plot* plot : rig.window.plots()) QCOMPARE(plot->accessibleName(), plot->title());
+  }
+};
+
+}  // namespace midscope
+
+MIDSCOPE_GUI_TEST(midscope::ReportTest)
+#include "report_test.moc"
