@@ -67,29 +67,6 @@ QString TableRow(const QStringList& cells) {
   return row + QStringLiteral("</tr>");
 }
 
-QString FirstLook(const HelpContext& /*context*/) {
-  const QStringList steps = {
-      QObject::tr("<b>Outcome.</b> The embedded model has read a list of 20 lines \"NAME bought: "
-                  "ITEM\" and was asked for one of them. The blue line shows how badly it answers "
-                  "(nats, lower is better) for every place of that line: best at the start, worse "
-                  "in the middle and at the end."),
-      QObject::tr("<b>Head map.</b> Choose <i>attention on gold</i> as the quantity: bright cells "
-                  "are heads that look at the line asked for. Click one; <i>Attention</i> and "
-                  "<i>Text</i> show where it looks."),
-      QObject::tr("<b>Hidden channel.</b> Channel 100 of the residual stream rises and falls with "
-                  "position. The panel <i>Channels</i> searches the model for such channels."),
-      QObject::tr(
-          "<b>Turn it.</b> Under <i>Settings</i> switch on <i>Scale a hidden channel (B)</i> "
-          "and drag the factor to -1. Orange is setting B: attention, map and outcome move "
-          "while you drag, and the end of the list becomes the best place."),
-      QObject::tr("<b>Your own question.</b> Under <i>Prompt</i> choose another task or paste a "
-                  "text, mark the passage that holds the answer as gold, and press F5. "
-                  "<i>File &gt; Save session</i> keeps all of it; Ctrl+K finds every action.")};
-  QString html = QStringLiteral("<ol>");
-  for (const QString& step : steps) html += QStringLiteral("<li><p>%1</p></li>").arg(step);
-  return html + QStringLiteral("</ol>");
-}
-
 QString Shortcuts(const HelpContext& context) {
   QString keys = QStringLiteral("<table>");
   QString all = QStringLiteral("<table>");
@@ -107,9 +84,9 @@ QString Shortcuts(const HelpContext& context) {
     all +=
         TableRow({QStringLiteral("<code>%1</code>").arg(Escaped(line)), Escaped(item.entry.help)});
   }
-  keys += TableRow({QObject::tr("<b>Arrow keys</b>"), QObject::tr("On the head map"),
+  keys += TableRow({QObject::tr("<b>Arrow keys</b>"), QObject::tr("On the map of heads"),
                     QObject::tr("Left and right: the next head; up: the next layer")});
-  keys += TableRow({QObject::tr("<b>Ctrl+click, space</b>"), QObject::tr("On the head map"),
+  keys += TableRow({QObject::tr("<b>Ctrl+click, space</b>"), QObject::tr("On the map of heads"),
                     QObject::tr("Pins the head: it stays on the screen beside the chosen one")});
   keys += TableRow({QObject::tr("<b>Esc</b>"), QObject::tr("On map, text and plots over tokens"),
                     QObject::tr("Releases the locked token and the selected tokens")});
@@ -168,8 +145,9 @@ QString Versions(const HelpContext& context) {
 
 QString ReportBug(const HelpContext& context) {
   return QObject::tr(
-             "<p>Tell what you did, what you expected and what happened, with the message of the "
-             "bar at the top if there is one. Add a session file (<i>File &gt; Save session</i>): "
+             "<p>Tell what you did, what you expected and what happened, with the "
+             "message beside the modes if there is one. Add a session file (<i>File &gt; Save "
+             "session</i>): "
              "it repeats the same requests on the same model. The lines below belong to the "
              "report.</p>") +
          QStringLiteral("<pre>%1</pre>").arg(Escaped(VersionLines(context)));
@@ -179,8 +157,6 @@ QString ReportBug(const HelpContext& context) {
 
 const std::vector<HelpPage>& HelpPages() {
   static const std::vector<HelpPage> list = {
-      {"first-look", QObject::tr("&First look"), QObject::tr("Five steps on the embedded model"),
-       &FirstLook},
       {"shortcuts", QObject::tr("&Keys, mouse and actions"),
        QObject::tr("Every shortcut, and every action by its id"), &Shortcuts},
       {"methods", QObject::tr("&Methods"),

@@ -23,8 +23,8 @@ struct HelpContext {
 };
 
 struct HelpPage {
-  QString id;     // "first-look": its action is "help-first-look"
-  QString title;  // "&First look"
+  QString id;     // "shortcuts": its action is "help-shortcuts"
+  QString title;  // "&Keys, mouse and actions"
   QString help;
   QString (*html)(const HelpContext& context) = nullptr;
 };
