@@ -81,7 +81,7 @@ void WindowActions::AddExport() {
         tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; into a .png, .svg "
            "or .pdf file: the plot that was shown last. Asks before it overwrites a file"),
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
-  write("export-over", tr("Export plots o&ver…"),
+  write("export-over", tr("Export plots (o&verwrite)…"),
         tr("The same, and overwrites files that are there already"), {}, true);
   const auto code = [this, &file](const char* id, const QString& title, const QString& help,
                                   QString (*make)(const Session&, const TriedSettings&)) {
@@ -282,9 +282,9 @@ void WindowActions::AddMarks() {
                      alone ? marks->Solo(letter) : marks->SetDrawn(letter, !marks->Draws(letter));
                    }});
   };
-  draw("draw-setting", tr("&Draw a setting, or not…"),
+  draw("draw-setting", tr("&Show or hide a setting…"),
        tr("Leaves A to F out of the outcome, or draws it again"), false);
-  draw("solo-setting", tr("Draw a setting a&lone, or all…"),
+  draw("solo-setting", tr("Show a setting a&lone, or all…"),
        tr("Draws one of A to F alone in the outcome; again: all"), true);
 }
 

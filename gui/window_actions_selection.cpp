@@ -104,7 +104,7 @@ void WindowActions::AddSelection() {
                  }});
   actions_->Add({.id = QStringLiteral("place"),
                  .menu = menu,
-                 .title = tr("&Gold position…"),
+                 .title = tr("&Place of the answer…"),
                  .help = tr("Shows the prompt with the gold passage at that place"),
                  .argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
                  .offers = [this] { return Places(); },

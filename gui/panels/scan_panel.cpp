@@ -197,8 +197,7 @@ void ScanPanel::ShowState(const Record* record) {
   const int64_t samples = IntegerAttribute(*record, "samples", 0);
   QString text = QString::fromStdString(CountText(samples, "sample"));
   if (IntegerAttribute(*record, "complete", 1) == 0)
-    text += session()->scans() ? tr(", goes on")
-                               : tr(", stopped: Scan goes on from the samples that are done");
+    text += session()->scans() ? tr(" so far") : tr(" so far, stopped; Scan continues");
   if (!new_view_.isEmpty()) text += tr(" · new view: %1").arg(new_view_);
   if (session()->ready()) text += tr(" · click an item to add it to B");
   note_->setText(text);

@@ -40,8 +40,8 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
   }
   auto* flicker = new QToolButton(this);
   flicker->setObjectName(QStringLiteral("compare_flicker"));
-  flicker->setText(tr("A ⇄ B"));
-  flicker->setToolTip(tr("Every panel shows A and B by turns: what differs moves"));
+  flicker->setText(tr("blink"));
+  flicker->setToolTip(tr("Every panel shows A and B alternately: what differs moves"));
   flicker->setAccessibleName(flicker->toolTip());
   flicker->setCheckable(true);
   connect(flicker, &QToolButton::clicked, selection, &Selection::SetFlicker);

@@ -169,7 +169,7 @@ void HeadMapPanel::MakePainter() {
   add("ratios-random", tr("Ratios of B in ra&ndom order"),
       tr("Control: each layer's ratios go to its heads at random; again: another order"),
       RatioPainter::Edit::kRandom);
-  add("ratios-ones", tr("All ratios of B &1"), tr("As trained, as a table"),
+  add("ratios-ones", tr("Reset ratios of B to &1"), tr("As trained, as a table"),
       RatioPainter::Edit::kOnes);
 }
 

@@ -182,7 +182,7 @@ void HeadMapPanel::MakeActions() {
     connect(action, &QAction::triggered, this, [this, mode] { SetMode(mode); });
   }
   QAction* flicker = add(
-      "compare-flicker", tr("A and B by &turns"),
+      "compare-flicker", tr("Blin&k A and B"),
       tr("Shows A and B by turns in every panel, so that the eye finds what differs"), Qt::Key_T);
   flicker->setCheckable(true);
   connect(flicker, &QAction::triggered, selection(), &Selection::SetFlicker);

@@ -42,7 +42,7 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent)
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
          "scored as in the paper: shapes can be compared, heights only with care. Where the "
          "numbers of pieces differ, places are drawn at the same share of the way from first to "
-         "last.</p><p>Or the means of other runs' files: without the documents "
+         "last.</p><p>Or the means of other sweep files: without the documents "
          "(prompt=closed_book), with the one that answers alone (documents=1).</p>"));
   rows_ = MakeBox("reference_rows", this);
   rows_->setToolTip(tr("Which rows of the table are drawn"));
@@ -175,7 +175,7 @@ void ReferenceRow::OfferTables() {
       const QString name = TextAttribute(*runs_, "table");
       tables_->addItem(QStringLiteral("%1: %2").arg(name, TextAttribute(*runs_, "title")), name);
     }
-    tables_->addItem(tr("runs' files…"), QString(kAskForRuns));
+    tables_->addItem(tr("From sweep files…"), QString(kAskForRuns));
     tables_->setCurrentIndex(std::max(tables_->findData(before), 0));
   }
   setVisible(!task_.empty());
