@@ -98,6 +98,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   form_ = new ParameterForm(FormParameters(), scroll, "scan_");
+  form_->ShowFirst({"over", "places", "samples"});
   form_->SetCheck([](const OptionSet& options) { RequestOf(options); });
   form_->Offer("with", OfferedTerms());
   scroll->setWidget(form_);

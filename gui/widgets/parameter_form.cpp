@@ -3,6 +3,8 @@
 
 #include <QFormLayout>
 #include <QLabel>
+#include <QPushButton>
+#include <algorithm>
 #include <utility>
 
 #include "gui/base/display_text.h"
@@ -43,12 +45,26 @@ ParameterForm::ParameterForm(std::vector<Parameter> descriptions, QWidget* paren
                              const std::string& prefix)
     : QWidget(parent), options_(std::move(descriptions)), check_error_(MakeErrorLabel(this)) {
   check_error_->setObjectName(QStringLiteral("form_error"));
-  auto* layout = new QFormLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix, layout);
-  layout->addRow(check_error_);
+  layout_ = new QFormLayout(this);
+  layout_->setContentsMargins(0, 0, 0, 0);
+  layout_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix, layout_);
+  layout_->addRow(check_error_);
   ShowAll();
+}
+
+void ParameterForm::ShowFirst(const std::vector<std::string>& names) {
+  for (const auto& [name, row] : rows_) {
+    const bool shown = std::find(names.begin(), names.end(), name) != names.end();
+    layout_->setRowVisible(row.field.widget, shown);
+  }
+  auto* more = new QPushButton(tr("More options"), this);
+  more->setObjectName(QStringLiteral("more_options"));
+  layout_->addRow(more);
+  connect(more, &QPushButton::clicked, this, [this, more] {
+    for (const auto& [name, row] : rows_) layout_->setRowVisible(row.field.widget, true);
+    layout_->setRowVisible(more, false);
+  });
 }
 
 void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix,

@@ -36,6 +36,8 @@ class ParameterForm : public QWidget {
   // Sets texts that can be chosen instead of typed, with notes (TextBox::Offer), for an option of
   // type kText.
   void Offer(const std::string& name, const QStringList& texts, TextBox::Notes notes = nullptr);
+  // Shows only the fields of these names, above a button that shows all.
+  void ShowFirst(const std::vector<std::string>& names);
   // Sets whether an option stays set when its value equals the default. By default it does not, so
   // that a later default applies to it.
   void SetKeepsStated(bool keeps);
@@ -60,6 +62,7 @@ class ParameterForm : public QWidget {
 
   OptionSet options_;
   std::map<std::string, Row> rows_;
+  QFormLayout* layout_;
   std::function<void(const OptionSet&)> check_;
   QLabel* check_error_;
   bool keeps_stated_ = false;

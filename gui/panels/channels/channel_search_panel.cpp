@@ -65,11 +65,12 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   scroll->setFrameShape(QFrame::NoFrame);
   form_ = new ParameterForm(ChannelOptions(), scroll, "channels_");
   form_->SetCheck(CheckChannelOptions);
+  form_->ShowFirst({"prompts", "tokens", "validate"});
   scroll->setWidget(form_);
   results_ = MakeResults();
   tabs_->addTab(scroll, tr("Options"));
   tabs_->addTab(results_, tr("Ranking"));
-  search_ = new QPushButton(tr("Search"), this);
+  search_ = new QPushButton(tr("Find position channels"), this);
   search_->setObjectName(QStringLiteral("channels_start"));
   search_->setToolTip(tr(
       "<p>Averages hidden states over prompts of random text and ranks the channels that rise or "
@@ -84,7 +85,7 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   put_on_knob_->setObjectName(QStringLiteral("channels_to_knob"));
   put_on_knob_->setToolTip(tr(
       "<p>Scales the chosen channel in setting B: by the factor with the least loss where it was "
-      "tried, else by the knob's own, 0 where it is off</p>"));
+      "tried, else by that of B, 0 where B scales none</p>"));
   record_ = new QComboBox(this);
   record_->setObjectName(QStringLiteral("channels_record"));
   record_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -272,7 +273,7 @@ void ChannelSearchPanel::DrawCurves() {
   if (!record) {
     plot_->SetReason(session()->shows_file()
                          ? tr("The file has no search for channels")
-                         : tr("No search yet. Choose options, then press Search"));
+                         : tr("No search yet. Choose options, then find position channels"));
   } else if (!channel) {
     plot_->SetReason(tr("No channel is over the threshold: set a lower one"));
   } else {

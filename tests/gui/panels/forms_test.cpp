@@ -4,12 +4,14 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/parameter.h"
 #include "core/model/model_config.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/presets.h"
@@ -282,6 +284,16 @@ class FormsTest : public QObject {
     rig.Set("move(span=gold, to=begin)");
     rig.Field<QComboBox>("term_move_to")->setCurrentText("shift:N");
     QVERIFY2(rig.TextB().find("to=shift:16") != std::string::npos, rig.TextB().c_str());
+  }
+
+  void AFormShowsItsFirstFieldsAndTheOthersOnRequest() {
+    ParameterForm form({TextParameter("first", "one"), TextParameter("other", "two")});
+    form.ShowFirst({"first"});
+    form.show();
+    auto* other = form.findChild<QWidget*>("option_other");
+    QVERIFY(form.findChild<QWidget*>("option_first")->isVisible() && !other->isVisible());
+    form.findChild<QPushButton*>("more_options")->click();
+    QVERIFY(other->isVisible());
   }
 
   void NumbersAreExact() {
