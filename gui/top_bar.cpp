@@ -9,12 +9,11 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QToolButton>
-#include <algorithm>
-#include <iterator>
 
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/place_buttons.h"
+#include "gui/widgets/task_form.h"
 
 namespace midscope {
 namespace {
@@ -27,26 +26,9 @@ constexpr int kButtonMargin = 26;
 constexpr int kSampleWidth = 70;
 constexpr int kGap = 10;
 
-struct UsualPrompt {
-  const char* task;
-  QString title;
-};
-
-const std::vector<UsualPrompt>& UsualPrompts() {
-  static const std::vector<UsualPrompt> list = {
-      {"list:lines=20", QObject::tr("List of 20 lines")},
-      {"lines:lines=20", QObject::tr("20 numbered lines")},
-      {"kv:pairs=10", QObject::tr("10 keys and values")},
-      {"mdqa:documents=10", QObject::tr("Question over 10 documents")},
-      {"passkey:tokens=500", QObject::tr("Pass key in 500 tokens")},
-      {"needle:tokens=500", QObject::tr("Needle in 500 tokens")},
-  };
-  return list;
-}
-
 QString TitleOf(const QString& task) {
-  for (const UsualPrompt& usual : UsualPrompts()) {
-    if (task == QLatin1String(usual.task)) return usual.title;
+  for (const UsualTask& usual : UsualTasks()) {
+    if (task == usual.text) return usual.title;
   }
   return task;
 }
@@ -111,9 +93,9 @@ QToolButton* TopBar::MakeButton(const char* name, const QString& help) {
 
 void TopBar::FillPrompts() {
   QMenu* menu = prompt_->menu();
-  for (const UsualPrompt& usual : UsualPrompts()) {
+  for (const UsualTask& usual : UsualTasks()) {
     menu->addAction(usual.title, this, [this, &usual] {
-      prompt_panel_->ChooseTask(QString::fromLatin1(usual.task));
+      prompt_panel_->ChooseTask(usual.text);
       Q_EMIT RunRequested();
     });
   }

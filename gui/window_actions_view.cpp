@@ -64,11 +64,8 @@ void WindowActions::AddView() {
                  .help = tr("Lets the panel that has the focus fill the window, and goes back"),
                  .shortcut = QKeySequence(Qt::Key_F11),
                  .run = [this](const QString&) {
-                   QDockWidget* focused = nullptr;
-                   for (QDockWidget* dock : window_->docks()->docks()) {
-                     if (dock->isAncestorOf(window_->focusWidget())) focused = dock;
-                   }
-                   window_->docks()->ToggleWhole(focused);
+                   DockArea* docks = window_->docks();
+                   docks->ToggleWhole(docks->DockOf(window_->focusWidget()));
                  }});
   for (const bool backwards : {false, true}) {
     actions_->Add(

@@ -75,6 +75,13 @@ QDockWidget* DockArea::Find(const QString& id) const {
   return found == docks_.end() ? nullptr : *found;
 }
 
+QDockWidget* DockArea::DockOf(const QWidget* widget) const {
+  const auto found = std::find_if(docks_.begin(), docks_.end(), [widget](const QDockWidget* dock) {
+    return widget && dock->isAncestorOf(widget);
+  });
+  return found == docks_.end() ? nullptr : *found;
+}
+
 QDockWidget* DockArea::FirstOf(const Arrangement& part) const {
   for (const QString& id : PanelsOf(part)) {
     if (QDockWidget* dock = Find(id)) return dock;
@@ -251,9 +258,7 @@ void DockArea::Show(const QString& id) {
 }
 
 void DockArea::ShowPanel(QWidget* panel) {
-  for (QDockWidget* dock : docks_) {
-    if (dock->isAncestorOf(panel)) return Show(dock->objectName());
-  }
+  if (const QDockWidget* dock = DockOf(panel)) Show(dock->objectName());
 }
 
 void DockArea::FocusNext(bool backwards) {
@@ -265,10 +270,7 @@ void DockArea::FocusNext(bool backwards) {
   std::sort(seen.begin(), seen.end(), [](const QDockWidget* a, const QDockWidget* b) {
     return std::pair(a->x(), a->y()) < std::pair(b->x(), b->y());
   });
-  const QWidget* focus = QApplication::focusWidget();
-  const auto now = std::find_if(seen.begin(), seen.end(), [focus](const QDockWidget* dock) {
-    return focus && dock->isAncestorOf(focus);
-  });
+  const auto now = std::find(seen.begin(), seen.end(), DockOf(QApplication::focusWidget()));
   const auto count = static_cast<std::ptrdiff_t>(seen.size());
   std::ptrdiff_t next = backwards ? count - 1 : 0;
   if (now != seen.end()) next = (now - seen.begin() + (backwards ? count - 1 : 1)) % count;

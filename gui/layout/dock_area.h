@@ -51,6 +51,8 @@ class DockArea : public QMainWindow {
   bool IsWhole() const { return !before_whole_.isEmpty(); }
   const std::vector<QDockWidget*>& docks() const { return docks_; }
   QDockWidget* Find(const QString& id) const;
+  // The dock that contains the widget; nullptr if none does, or the widget is null.
+  QDockWidget* DockOf(const QWidget* widget) const;
 
   // May be smaller than an arrangement needs. If the area is smaller than that, the layout is
   // arranged for the smaller size, and the previous arrangement is restored when the area is large

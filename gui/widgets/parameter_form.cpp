@@ -48,7 +48,7 @@ ParameterForm::ParameterForm(std::vector<Parameter> descriptions, QWidget* paren
   layout_ = new QFormLayout(this);
   layout_->setContentsMargins(0, 0, 0, 0);
   layout_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix, layout_);
+  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix);
   layout_->addRow(check_error_);
   ShowAll();
 }
@@ -67,8 +67,7 @@ void ParameterForm::ShowFirst(const std::vector<std::string>& names) {
   });
 }
 
-void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix,
-                           QFormLayout* layout) {
+void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix) {
   Row row{MakeField(parameter, FieldText::kValue, "", this, [this] { Read(); }),
           MakeErrorLabel(this)};
   row.field.input->setObjectName(QString::fromStdString(prefix + parameter.name));
@@ -76,8 +75,8 @@ void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix
   auto* label = new QLabel(FieldLabel(parameter), this);
   label->setToolTip(row.field.input->toolTip());
   label->setBuddy(row.field.input);
-  layout->addRow(label, row.field.widget);
-  layout->addRow(row.error);
+  layout_->addRow(label, row.field.widget);
+  layout_->addRow(row.error);
   rows_[parameter.name] = std::move(row);
 }
 

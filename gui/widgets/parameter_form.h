@@ -54,7 +54,7 @@ class ParameterForm : public QWidget {
     ParameterField field;
     QLabel* error = nullptr;
   };
-  void AddRow(const Parameter& parameter, const std::string& prefix, QFormLayout* layout);
+  void AddRow(const Parameter& parameter, const std::string& prefix);
   void Read();
   void ShowAll();
   // Reads one field into `options`; an empty field keeps its default. Throws Error (usage).

@@ -32,18 +32,15 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
     label->setFixedWidth(kLabelWidth);
     label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   }
-  for (QWidget* widget : {static_cast<QWidget*>(what_), static_cast<QWidget*>(bar_),
-                          static_cast<QWidget*>(rate_), static_cast<QWidget*>(cancel_)}) {
-    QSizePolicy policy = widget->sizePolicy();
+  parts_ = {what_, bar_, rate_, cancel_};
+  for (QWidget* part : parts_) {
+    QSizePolicy policy = part->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
-    widget->setSizePolicy(policy);
+    part->setSizePolicy(policy);
   }
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
-  row->addWidget(what_);
-  row->addWidget(bar_);
-  row->addWidget(rate_);
-  row->addWidget(cancel_);
+  for (QWidget* part : parts_) row->addWidget(part);
   connect(cancel_, &QPushButton::clicked, this, &ProgressRow::CancelRequested);
   SetBusy(QString());
 }
@@ -53,10 +50,7 @@ void ProgressRow::SetBusy(const QString& what) {
   bar_->setRange(0, 0);
   rate_->clear();
   stage_.clear();
-  for (QWidget* widget : {static_cast<QWidget*>(what_), static_cast<QWidget*>(bar_),
-                          static_cast<QWidget*>(rate_), static_cast<QWidget*>(cancel_)}) {
-    widget->setVisible(!what.isEmpty());
-  }
+  for (QWidget* part : parts_) part->setVisible(!what.isEmpty());
 }
 
 void ProgressRow::SetProgress(const Progress& progress) {

@@ -4,6 +4,8 @@
 
 #include <QElapsedTimer>
 #include <QWidget>
+#include <string>
+#include <vector>
 
 #include "core/base/job.h"
 
@@ -35,6 +37,7 @@ class ProgressRow : public QWidget {
   QProgressBar* bar_;
   QLabel* rate_;
   QPushButton* cancel_;
+  std::vector<QWidget*> parts_;  // the four above
   QElapsedTimer stage_clock_;
   std::string stage_;
   int64_t stage_first_ = 0;

@@ -16,6 +16,18 @@
 
 namespace midscope {
 
+const std::vector<UsualTask>& UsualTasks() {
+  static const std::vector<UsualTask> list = {
+      {QStringLiteral("list:lines=20"), QObject::tr("List of 20 lines")},
+      {QStringLiteral("kv:pairs=10"), QObject::tr("10 keys and values")},
+      {QStringLiteral("mdqa:documents=10"), QObject::tr("Question over 10 documents")},
+      {QStringLiteral("lines:lines=20"), QObject::tr("20 numbered lines")},
+      {QStringLiteral("passkey:tokens=500"), QObject::tr("Pass key in 500 tokens")},
+      {QStringLiteral("needle:tokens=500"), QObject::tr("Needle in 500 tokens")},
+  };
+  return list;
+}
+
 TaskForm::TaskForm(QWidget* parent)
     : QWidget(parent),
       line_(new QComboBox(this)),
@@ -23,9 +35,7 @@ TaskForm::TaskForm(QWidget* parent)
       name_(new QComboBox(this)) {
   line_->setObjectName(QStringLiteral("task"));
   line_->setEditable(true);
-  line_->addItems({QStringLiteral("list:lines=20"), QStringLiteral("kv:pairs=10"),
-                   QStringLiteral("mdqa:documents=10"), QStringLiteral("lines:lines=20"),
-                   QStringLiteral("passkey:tokens=500"), QStringLiteral("needle:tokens=500")});
+  for (const UsualTask& usual : UsualTasks()) line_->addItem(usual.text);
   line_->setToolTip(
       tr("<p>The task, as <i>--task</i> takes it. All tasks and their parameters are in the "
          "fields below and in <i>midscope help tasks</i></p>"));

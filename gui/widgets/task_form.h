@@ -4,7 +4,9 @@
 // parsed, the fields are disabled.
 #pragma once
 
+#include <QString>
 #include <QWidget>
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -15,6 +17,13 @@ namespace midscope {
 class FoldBox;
 class ParameterForm;
 struct TaskSpec;
+
+// A task that is offered for a choice.
+struct UsualTask {
+  QString text;   // "kv:pairs=10"
+  QString title;  // "10 keys and values"
+};
+const std::vector<UsualTask>& UsualTasks();
 
 class TaskForm : public QWidget {
   Q_OBJECT

@@ -9,8 +9,8 @@
 
 #include "core/base/text.h"
 #include "core/model/model_config.h"
-#include "gui/widgets/knob_help.h"
 #include "gui/widgets/row_pictures.h"
+#include "gui/widgets/term_help.h"
 
 namespace midscope {
 namespace {

@@ -59,18 +59,24 @@ std::vector<std::string> Serving(std::vector<std::string> words) {
 
 }  // namespace
 
-std::string FindEngineProgram() {
-  if (const char* given = std::getenv("MIDSCOPE_PROGRAM"); given != nullptr && *given != '\0') {
-    return given;
-  }
+std::string FindProgram(const std::string& name) {
   std::error_code failed;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path() / kProgram;
+  const fs::path beside = fs::read_symlink("/proc/self/exe", failed).parent_path() / name;
   if (!failed && IsProgram(beside)) return beside.string();
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty() && IsProgram(fs::path(folder) / kProgram)) return folder + "/" + kProgram;
+    const fs::path program = fs::path(folder) / name;
+    if (!folder.empty() && IsProgram(program)) return program.string();
   }
+  return "";
+}
+
+std::string FindEngineProgram() {
+  if (const char* given = std::getenv("MIDSCOPE_PROGRAM"); given != nullptr && *given != '\0') {
+    return given;
+  }
+  if (std::string found = FindProgram(kProgram); !found.empty()) return found;
   throw Failure("midscope", "the program of the command line is not found",
                 "Set MIDSCOPE_PROGRAM, or put it beside this program or on PATH");
 }

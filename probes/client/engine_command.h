@@ -13,6 +13,9 @@ struct EngineCommand {
   bool remote = false;             // whether it may run on another machine, with other files
 };
 
+// Returns the path of a program in the folder of this program, or on PATH; "" if there is none.
+std::string FindProgram(const std::string& name);
+
 // Returns the program `midscope`: MIDSCOPE_PROGRAM, in the folder of this program, or on PATH.
 // Throws Error (failure), which names these places, if there is none.
 std::string FindEngineProgram();

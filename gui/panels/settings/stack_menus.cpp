@@ -7,8 +7,8 @@
 #include "core/terms/terms.h"
 #include "gui/base/model_fit.h"
 #include "gui/panels/settings/stack_editor.h"
-#include "gui/widgets/knob_help.h"
 #include "gui/widgets/term_chip.h"
+#include "gui/widgets/term_help.h"
 
 namespace midscope {
 namespace {

@@ -12,26 +12,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "probes/client/engine_command.h"
 
 namespace midscope::cli {
 namespace {
 
 constexpr const char* kProgram = "midscope-gui";
-
-// Returns the path of midscope-gui beside this program; "" if there is none.
-std::string ProgramBeside() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  const std::filesystem::path beside = self.parent_path() / kProgram;
-  return access(beside.c_str(), X_OK) == 0 ? beside.string() : "";
-}
 
 // Settings of the child process. Its standard output is closed because it would print paths; it
 // gets a runtime folder because Qt reports a missing one on standard error.
@@ -81,26 +72,17 @@ int WaitForChild(pid_t child, const PictureRequest& request, const JobContext& j
 
 }  // namespace
 
-bool CanDrawPictures() {
-  if (!ProgramBeside().empty()) return true;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((std::filesystem::path(folder) / kProgram).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
+bool CanDrawPictures() { return !FindProgram(kProgram).empty(); }
 
 std::vector<std::string> DrawPictures(const PictureRequest& request, const std::string& folder,
                                       const JobContext& job) {
-  const std::string beside = ProgramBeside();
-  std::vector<std::string> arguments = {beside.empty() ? kProgram : beside,
-                                        "--render",
-                                        request.address,
-                                        "--out",
-                                        folder,
-                                        "--format",
-                                        request.format};
+  const std::string program = FindProgram(kProgram);
+  if (program.empty()) {
+    throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
+                  "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
+  }
+  std::vector<std::string> arguments = {program, "--render", request.address, "--out",
+                                        folder,  "--format", request.format};
   for (const std::string& file : request.references)
     arguments.insert(arguments.end(), {"--reference", file});
   if (!request.heads.empty()) arguments.insert(arguments.end(), {"--head", request.heads});
@@ -110,12 +92,8 @@ std::vector<std::string> DrawPictures(const PictureRequest& request, const std::
   pointers.push_back(nullptr);
   const ChildSettings settings(folder);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, pointers.front(), settings.actions(), nullptr,
-                                 pointers.data(), settings.environment());
-  if (error == ENOENT) {
-    throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
-                  "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
-  }
+  const int error = posix_spawn(&child, pointers.front(), settings.actions(), nullptr,
+                                pointers.data(), settings.environment());
   if (error != 0)
     throw Failure(kProgram, std::string("cannot be started: ") + std::strerror(error));
   const int status = WaitForChild(child, request, job);

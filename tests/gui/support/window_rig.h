@@ -14,6 +14,12 @@
 
 namespace midscope {
 
+// Whether the capture runs of both sides are done and no request is pending.
+inline bool IsSettled(const Session& session) {
+  return session.settled(Side::kA) && (!session.differs() || session.settled(Side::kB)) &&
+         !session.has_pending_request();
+}
+
 // Means over samples are off; capture runs follow what-ifs without delay.
 template <typename PlantedEngine = FakeEngine>
 struct WindowRig {
@@ -30,12 +36,9 @@ struct WindowRig {
     window.resize(1400, 900);
     window.show();
   }
-  // Waits until the capture runs of both sides are done and no request is pending.
+  // Waits until the session is settled.
   bool Settle() {
-    return SpyUntil(stopped, [this] {
-      return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
-             !session->has_pending_request();
-    });
+    return SpyUntil(stopped, [this] { return IsSettled(*session); });
   }
   bool OpenModel(const char* model = "embedded") {
     window.OpenModel(QString::fromLatin1(model));

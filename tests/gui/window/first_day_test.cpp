@@ -40,26 +40,20 @@
 #include "gui/widgets/selection.h"
 
 #include "probes/measure/channels/prompt_channels.h"
+#include "tests/gui/support/real_window.h"
 #include "tests/gui/support/run_tests.h"
-#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
 constexpr int kLongestStep = 90000;  // milliseconds, on a loaded machine
 
-class FirstDayTest : public QObject {
+class FirstDayTest : public QObject, protected RealWindow {
   Q_OBJECT
 
  private:
   QTemporaryDir folder_;
-  std::unique_ptr<MainWindow> window_;
-  Session* session_ = nullptr;
   Selection* selection_ = nullptr;
 
-  template <typename Widget>
-  Widget* Find(const char* name) {
-    return window_->findChild<Widget*>(QString::fromLatin1(name));
-  }
   template <typename PanelClass>
   PanelClass* Open() {
     auto* panel = window_->panel<PanelClass>();
@@ -68,19 +62,9 @@ class FirstDayTest : public QObject {
     return panel;
   }
   void Make() {
-    window_ = std::make_unique<MainWindow>(test::TestEngine());
-    session_ = window_->session();
+    RealWindow::Make();
     selection_ = window_->findChild<Selection*>();
-    session_->SetSamples(0);
-    session_->SetReleaseDelay(0);
-    window_->resize(1400, 900);
-    window_->show();
   }
-  bool Settled() {
-    return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-           !session_->has_pending_request();
-  }
-  QString Errors() { return window_->errors()->messages().join(QLatin1Char('\n')); }
   Intervention B() { return window_->history()->current().b; }
   double NllOf(Side side) {
     return ValueAt(*session_->record(side, kOutcomeRecord), kAnswerNll,

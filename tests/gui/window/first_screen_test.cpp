@@ -33,29 +33,18 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/error_bar.h"
+#include "tests/gui/support/real_window.h"
 #include "tests/gui/support/run_tests.h"
-#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
 constexpr int kLongest = 90000;  // milliseconds, on a loaded machine
 constexpr int kMostControls = 45;
 
-class FirstScreenTest : public QObject {
+class FirstScreenTest : public QObject, protected RealWindow {
   Q_OBJECT
 
  private:
-  std::unique_ptr<MainWindow> window_;
-  Session* session_ = nullptr;
-
-  template <typename Widget>
-  Widget* Find(const char* name) {
-    return window_->findChild<Widget*>(QString::fromLatin1(name));
-  }
-  bool Settled() const {
-    return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-           !session_->has_pending_request();
-  }
   static bool Seen(const QWidget* widget) {
     return widget->isVisible() && !widget->visibleRegion().isEmpty();
   }
@@ -121,12 +110,7 @@ class FirstScreenTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
-    window_ = std::make_unique<MainWindow>(test::TestEngine());
-    session_ = window_->session();
-    session_->SetSamples(0);
-    session_->SetReleaseDelay(0);
-    window_->resize(1600, 1000);
-    window_->show();
+    Make({1600, 1000});
     window_->OpenModel(QStringLiteral("embedded"));
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
     // The platform's screen is smaller, and the window began for it.

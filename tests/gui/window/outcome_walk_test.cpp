@@ -34,12 +34,7 @@ class OutcomeWalkTest : public QObject {
     }
     bool Rest() {
       constexpr int kLongest = 120000;  // milliseconds
-      const auto settled = [this] {
-        return session_->settled(Side::kA) &&
-               (!session_->differs() || session_->settled(Side::kB)) &&
-               !session_->has_pending_request();
-      };
-      return QTest::qWaitFor(settled, kLongest);
+      return QTest::qWaitFor([this] { return IsSettled(*session_); }, kLongest);
     }
     // Makes one action; returns its name.
     QString Step() {

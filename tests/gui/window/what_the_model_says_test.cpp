@@ -23,43 +23,26 @@
 #include "gui/widgets/error_bar.h"
 
 #include "probes/prompt/prompt_record.h"
+#include "tests/gui/support/real_window.h"
 #include "tests/gui/support/run_tests.h"
-#include "tests/gui/support/test_engine.h"
 
 namespace midscope {
 
 constexpr int kLongestRun = 60000;  // milliseconds
 
-class WhatTheModelSaysTest : public QObject {
+class WhatTheModelSaysTest : public QObject, protected RealWindow {
   Q_OBJECT
 
  private:
-  std::unique_ptr<MainWindow> window_;
-  Session* session_ = nullptr;
-
-  template <typename Widget>
-  Widget* Find(const char* name) {
-    return window_->findChild<Widget*>(QString::fromLatin1(name));
-  }
-  bool Settled() {
-    return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-           !session_->has_pending_request();
-  }
   QString Read(const char* label) {
     QTextDocument document;
     document.setHtml(Find<QLabel>(label)->text());
     return document.toPlainText().replace(QChar::Nbsp, QLatin1Char(' '));
   }
-  QString Errors() { return window_->errors()->messages().join(QLatin1Char('\n')); }
 
  private Q_SLOTS:
   void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
-    window_ = std::make_unique<MainWindow>(test::TestEngine());
-    session_ = window_->session();
-    session_->SetSamples(0);
-    session_->SetReleaseDelay(0);
-    window_->resize(1400, 900);
-    window_->show();
+    Make();
     window_->prompt_panel()->SetTask(QStringLiteral("list:lines=4"));
     Find<QLineEdit>("places")->setText(QStringLiteral("1,3"));
     window_->OpenModel(QStringLiteral("embedded"));
