@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "core/base/error.h"
@@ -461,13 +462,16 @@ TEST(SweepStore, AKillAtAnyMomentLosesOnlyWhatWasInFlight) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");
   std::mt19937 random(20260102);
+  constexpr int kFewestKills = 5;
   int kills = 0;
   size_t stored = 0;
+  uint64_t longest_us = 20000;
   for (bool done = false; !done;) {
     const pid_t child = fork();
     if (child == 0) RunSweep(path, kSamples);
     // The time increases with each round, so that the test also ends on slow machines.
-    usleep(static_cast<useconds_t>(random() % 20000 + static_cast<uint64_t>(kills) * 1000));
+    usleep(static_cast<useconds_t>(random() % longest_us +
+                                   static_cast<uint64_t>(kills) * longest_us / 20));
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
@@ -482,13 +486,19 @@ TEST(SweepStore, AKillAtAnyMomentLosesOnlyWhatWasInFlight) {
         ExpectSameRecord(reader.ReadSample("sweep", row), ExampleSample(sample));
       }
     }
+    if (done && kills < kFewestKills) {
+      // A machine that is this fast starts the sweep again and is left less time.
+      std::filesystem::remove(path);
+      longest_us = std::max<uint64_t>(longest_us / 2, 20);
+      stored = 0;
+      done = false;
+      continue;
+    }
     if (done) break;
     const SweepStore store = OpenStore(path, true);
     ASSERT_GE(store.finished().size(), stored) << "a stored sample is gone after kill " << kills;
     stored = store.finished().size();
   }
-  EXPECT_GE(kills, 5) << "the sweep ended before it could be killed";
-
   SweepStore uninterrupted = OpenStore(folder.File("other.h5"));
   for (int64_t sample = 0; sample < kSamples; ++sample) {
     uninterrupted.Append(sample, ExampleSample(sample));
