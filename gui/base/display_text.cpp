@@ -126,6 +126,11 @@ const std::map<std::string, const char*>& BetterTitles() {
   static const std::map<std::string, const char*> titles = {
       {"attention_rollout", QT_TRANSLATE_NOOP("midscope", "Attention rollout over layers")},
       {"answer_attribution", QT_TRANSLATE_NOOP("midscope", "What the answer's logit is made of")},
+      {"answer_attribution_by_place",
+       QT_TRANSLATE_NOOP("midscope", "Over samples: the answer's logit")},
+      {"gold_following", QT_TRANSLATE_NOOP("midscope", "Over samples: attention on passages")},
+      {"position_awareness_by_place",
+       QT_TRANSLATE_NOOP("midscope", "Over samples: position-awareness score")},
       {"counted_keys", QT_TRANSLATE_NOOP("midscope", "Keys that the score counts")},
       {"head_scores", QT_TRANSLATE_NOOP("midscope", "Scores of heads by other definitions")},
       {"key_drift", QT_TRANSLATE_NOOP("midscope", "Drift of keys with position")},

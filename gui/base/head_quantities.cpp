@@ -14,6 +14,8 @@ namespace midscope {
 
 namespace {
 
+const std::vector<std::string> kByPlace = {"place", "layer", "head"};
+
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
@@ -137,13 +139,36 @@ bool IsHeadArray(const Record& record, const Array& array) {
          HasArray(record, array.name, array.axes);
 }
 
-HeadTable ArrayTable(const Record* record, const std::string& array) {
+bool IsHeadArrayByPlace(const Record& record, const Array& array) {
+  return array.axes == kByPlace && !std::holds_alternative<std::vector<std::string>>(array.data) &&
+         HasArray(record, array.name, array.axes);
+}
+
+HeadTable ArrayTable(const Record* record, const std::string& array, std::optional<int64_t> place) {
   HeadTable table;
-  if (!record || !HasArray(*record, array, {"layer", "head"})) return table;
+  if (!record) return table;
+  std::vector<std::vector<int64_t>> parts;  // leading indices whose mean is returned
+  if (HasArray(*record, array, {"layer", "head"})) {
+    parts = {{}};
+  } else if (HasArray(*record, array, kByPlace)) {
+    const int64_t index = place ? AxisIndexOf(*record, "place", static_cast<double>(*place)) : -1;
+    for (int64_t at = 0; at < AxisSize(*record, "place"); ++at) {
+      if (!place || at == index) parts.push_back({at});
+    }
+  }
+  if (parts.empty()) return table;
   table.layers = AxisSize(*record, "layer");
   table.heads = AxisSize(*record, "head");
-  for (int64_t layer = 0; layer < table.layers; ++layer) {
-    for (const double value : LastAxisRow(*record, array, {layer})) table.values.push_back(value);
+  table.values.resize(static_cast<size_t>(table.layers * table.heads), 0);
+  for (std::vector<int64_t>& part : parts) {
+    size_t at = 0;
+    part.push_back(0);
+    for (int64_t layer = 0; layer < table.layers; ++layer) {
+      part.back() = layer;
+      for (const double value : LastAxisRow(*record, array, part)) {
+        if (at < table.values.size()) table.values[at++] += value / std::ssize(parts);
+      }
+    }
   }
   if (table.values.empty()) table.layers = table.heads = 0;
   return table;

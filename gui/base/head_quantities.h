@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,10 +56,15 @@ const AttentionQuantity* FindAttentionQuantity(const std::string& id);
 HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attention,
                         const MarkedTokens& tokens);
 
-// Whether the array has one number per head.
+// Whether the array has one number per head: [layer, head].
 bool IsHeadArray(const Record& record, const Array& array);
-// An array [layer, head] of the record as a table; empty if the array is missing.
-HeadTable ArrayTable(const Record* record, const std::string& array);
+// Whether it has one per head and place of the gold passage: [place, layer, head].
+bool IsHeadArrayByPlace(const Record& record, const Array& array);
+// An array [layer, head] of the record as a table; of an array [place, layer, head] the part at
+// `place` (a value of that axis), or the mean over places if nullopt. Empty if the array or the
+// place is missing.
+HeadTable ArrayTable(const Record* record, const std::string& array,
+                     std::optional<int64_t> place = std::nullopt);
 
 // b - a, element by element; empty if the shapes differ.
 HeadTable Difference(const HeadTable& a, const HeadTable& b);

@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/base/token_values.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 #include "core/base/array_kinds.h"
 #include "core/base/record_names.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {
 namespace {
+
+const std::vector<std::string> kPassageAxes = {"place", "layer", "head", "passage"};
+
+// All named passages in the order of the text.
+std::vector<TokenSpan> SpansOf(const PromptText& text) {
+  std::vector<TokenSpan> spans = text.pieces;
+  if (!text.gold.empty()) spans.push_back(text.gold);
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const TokenSpan& a, const TokenSpan& b) { return a.begin < b.begin; });
+  return spans;
+}
+
+QVector<double> OfPassages(const Record& record, const TokenSource& source,
+                           const TokenContext& context) {
+  const int64_t place = AxisIndexOf(record, "place", static_cast<double>(context.place));
+  const std::vector<TokenSpan> spans = SpansOf(context.text);
+  const QVector<double> row =
+      LastAxisRow(record, source.array, {place, context.head.layer, context.head.head});
+  if (place < 0 || row.size() != std::ssize(spans)) return {};
+  QVector<double> values(context.text.tokens.size(), 0);
+  for (qsizetype i = 0; i < row.size(); ++i) {
+    const TokenSpan& span = spans[static_cast<size_t>(i)];
+    for (int64_t at = span.begin; at < std::min<int64_t>(span.end, values.size()); ++at)
+      values[at] = row[i];
+  }
+  return values;
+}
 
 bool IsTokenAxis(const std::string& axis) {
   return axis == "key" || axis == "token" || axis == "position";
@@ -22,9 +51,20 @@ QString NameOfArray(const Record& record, const Array& array) {
 
 }  // namespace
 
-std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens) {
+std::vector<TokenSource> SourcesOf(const Record& record, const PromptText& text) {
+  const int64_t tokens = text.tokens.size();
   std::vector<TokenSource> sources;
   for (const Array& array : record.arrays) {
+    if (array.axes == kPassageAxes && AxisSize(record, "passage") == std::ssize(SpansOf(text))) {
+      sources.push_back(
+          {TokenSource::Kind::kOfPassage,
+           record.name + "/" + array.name,
+           QCoreApplication::translate("midscope", "%1 of the head").arg(ArrayWords(array.name)),
+           record.name,
+           array.name,
+           {}});
+      continue;
+    }
     if (array.axes.empty() || !IsTokenAxis(array.axes.back()) || !IsMeasured(array)) continue;
     if (AxisSize(record, array.axes.back()) != tokens) continue;
     const bool of_head =
@@ -74,9 +114,10 @@ QVector<double> MeanOverLayers(const Record& hidden, int64_t channel, const Laye
   return mean;
 }
 
-QVector<double> ValuesOf(const Record* record, const TokenSource& source, HeadId head,
-                         int64_t channel, const LayerSet& layers) {
+QVector<double> ValuesOf(const Record* record, const TokenSource& source,
+                         const TokenContext& context) {
   if (!record) return {};
+  const HeadId head = context.head;
   switch (source.kind) {
     case TokenSource::Kind::kHead:
     case TokenSource::Kind::kOfHead:
@@ -86,9 +127,11 @@ QVector<double> ValuesOf(const Record* record, const TokenSource& source, HeadId
     case TokenSource::Kind::kMeanOfHeads:
       return MeanOverHeads(*record);
     case TokenSource::Kind::kChannel:
-      return MeanOverLayers(*record, channel, layers);
+      return MeanOverLayers(*record, context.channel, context.layers);
     case TokenSource::Kind::kOfToken:
       return LastAxisRow(*record, source.array, {});
+    case TokenSource::Kind::kOfPassage:
+      return OfPassages(*record, source, context);
   }
   return {};
 }

@@ -10,12 +10,13 @@
 
 #include "core/base/record.h"
 #include "core/intervention/intervention.h"
+#include "gui/base/prompt_text.h"
 #include "gui/base/view_types.h"
 
 namespace midscope {
 
 struct TokenSource {
-  enum class Kind { kHead, kPinned, kMeanOfHeads, kChannel, kOfHead, kOfToken };
+  enum class Kind { kHead, kPinned, kMeanOfHeads, kChannel, kOfHead, kOfToken, kOfPassage };
   Kind kind = Kind::kHead;
   std::string id;      // in session files: "head", "answer_attribution/answer_attribution_of_key"
   QString name;        // shown in the list of sources
@@ -25,9 +26,10 @@ struct TokenSource {
   bool operator==(const TokenSource& other) const { return id == other.id && name == other.name; }
 };
 
-// The sources that the record offers for a text of `tokens` tokens: arrays [layer, head, key] (for
-// the shown head) and [key], [token] or [position], only those with measured values.
-std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens);
+// The sources that the record offers for a text: arrays [layer, head, key] (for the shown head) and
+// [key], [token] or [position] over its tokens, and [place, layer, head, passage] over its named
+// passages, only those with measured values.
+std::vector<TokenSource> SourcesOf(const Record& record, const PromptText& text);
 
 // The mean of all heads' attention to each token; empty if the record lacks last_query_attention.
 QVector<double> MeanOverHeads(const Record& attention);
@@ -35,8 +37,16 @@ QVector<double> MeanOverHeads(const Record& attention);
 // Empty if the record does not contain the channel.
 QVector<double> MeanOverLayers(const Record& hidden, int64_t channel, const LayerSet& layers);
 
-// One value per token; empty if there are none. `head`: the shown head.
-QVector<double> ValuesOf(const Record* record, const TokenSource& source, HeadId head,
-                         int64_t channel, const LayerSet& layers);
+// What the values of a source depend on.
+struct TokenContext {
+  const PromptText& text;
+  int64_t place = 0;  // of the gold passage
+  HeadId head{};      // the shown one
+  int64_t channel = 0;
+  LayerSet layers{};
+};
+// One value per token; empty if there are none. Tokens of a passage have its value, others 0.
+QVector<double> ValuesOf(const Record* record, const TokenSource& source,
+                         const TokenContext& context);
 
 }  // namespace midscope

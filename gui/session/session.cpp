@@ -58,6 +58,7 @@ quint64 Session::Post(EngineRequest request, Side side) {
   const auto kind = static_cast<RequestKind>(request.index());
   if (kind != RequestKind::kScan) PauseScan();
   if (kind != RequestKind::kChannelSearch) PauseSearch();
+  if (kind != RequestKind::kProbeSamples) PauseSampleProbes();
   // Means run after text generation, so they do not pause it.
   if (kind != RequestKind::kGenerate && kind != RequestKind::kCompare) PauseGeneration();
   const quint64 ticket = worker_.Post(std::move(request), side);
@@ -116,6 +117,7 @@ void Session::CancelEverything() {
   means_ticket_ = 0;
   StopScan();
   StopSearch();
+  PauseSampleProbes();
   StopGenerating();
   pause_timer_.stop();
   release_timer_.stop();
@@ -266,6 +268,7 @@ void Session::Cancel() {
   stopped_ = true;
   prompt_request_is_own_ = false;
   started_means_.clear();
+  sample_probes_wanted_ = false;
   MarkLive(Change::kMeans);  // shows the button that starts them again
   if (std::exchange(dragging_, false)) MarkLive(Change::kSettings);
   if (AnyOlder()) MarkLive(kRecordChanges);
@@ -281,10 +284,12 @@ bool Session::LiveRequests(Side side, const Record& record) const {
   if (!live_.model || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
   // Compares the settings last, because that may require parsing both.
+  // Empty for records of several samples.
+  const std::string subject_hash = AttributeText(record, "subject_hash");
   return AttributeText(record, "model_hash") == live_.provenance.model_hash &&
          AttributeText(record, "dtype") == live_.provenance.dtype &&
          ProductsOf(record) == live_.provenance.products &&
-         AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
+         (subject_hash.empty() || subject_hash == AttributeText(*shown, "subject_hash")) &&
          (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash")) &&
          SameSetting(AttributeText(record, "intervention"), live_.state(side).text);
 }

@@ -126,6 +126,12 @@ class Session : public QObject {
   // Scans samples of the task; record(Side::kA, kScanRecord) grows during the scan. The scan pauses
   // for every other request and resumes after it; Cancel stops it. No effect unless ready().
   void Scan(const ScanRequest& request);
+  // Whether probes of heads are wanted over samples() samples of the task at all places, under A
+  // and under B if it differs: record(side, name) of gold_following, position_awareness_by_place
+  // and answer_attribution_by_place, which grow sample by sample; new settings are measured as
+  // well. Pauses for other requests as a scan does; Cancel ends it.
+  void SetSampleProbesWanted(bool wanted);
+  bool sample_probes_wanted() const { return sample_probes_wanted_; }
   // Searches the open model for channels that carry position, on its own text and examples. The
   // results are record(Side::kA, kChannelSearchRecord) and kChannelValidationRecord. Pauses for
   // other requests as a scan does. No effect unless ready().
@@ -313,6 +319,9 @@ class Session : public QObject {
   void StopScan();
   void ContinueBackground();
   void DropScan();
+  void PostSampleProbes();
+  void PauseSampleProbes();
+  void OnSampleProbes(const EngineReply& reply);
   void PostGeneration();
   void PauseGeneration();
   void OnGenerate(const EngineReply& reply);
@@ -397,6 +406,9 @@ class Session : public QObject {
   std::optional<ChannelSearchRequest> search_request_;  // last search in this model
   quint64 search_ticket_ = 0;                           // as scan_ticket_
   bool search_waits_ = false;
+  bool sample_probes_wanted_ = false;
+  quint64 sample_probes_ticket_ = 0;  // as scan_ticket_
+  std::string probed_setting_;        // in effect, of that request
   struct Generation {
     quint64 ticket = 0;  // as scan_ticket_
     bool waits = false;

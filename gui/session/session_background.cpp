@@ -6,7 +6,12 @@
 #include <exception>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/record_names.h"
+#include "core/intervention/term_type.h"
+#include "gui/base/head_quantities.h"
+#include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
@@ -55,6 +60,8 @@ void Session::ContinueBackground() {
     PostSearch();
   } else if (scan_waits_) {
     PostScan();
+  } else if (sample_probes_wanted_) {
+    PostSampleProbes();
   }
 }
 
@@ -142,6 +149,61 @@ void Session::RankPromptChannels(const std::string& options) {
   CancelMeans();  // they resume afterwards
   Post(PromptChannelsRequest{live_.place, live_.a.setting, options});
   RequestMeans();
+}
+
+// Session: probes over samples. The engine keeps finished samples, so that a paused request goes
+// on.
+
+namespace {
+
+// The probes that the prompt supports.
+std::string SampleProbeOptions(const Record& prompt) {
+  std::string names = kPositionAwarenessRecord;
+  if (!GoldTokens(prompt).empty()) names += ",span_attention";
+  if (!AttributeText(prompt, "answer").empty()) names += ",answer_attribution";
+  return nlohmann::json{{"probes", names}}.dump();
+}
+
+}  // namespace
+
+void Session::SetSampleProbesWanted(bool wanted) {
+  if (wanted == std::exchange(sample_probes_wanted_, wanted)) return;
+  if (!wanted) PauseSampleProbes();
+  stopped_ = false;
+  MarkLive(Change::kMeans);
+  ContinueBackground();
+}
+
+void Session::PostSampleProbes() {
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !live_.differs()) break;
+    const SampleProbes* known = live_.SampleProbesOf(side);
+    if (known && known->complete) continue;
+    probed_setting_ = live_.state(side).in_effect;
+    sample_probes_ticket_ = Post(ProbeSamplesRequest{WithoutNeutralTerms(live_.state(side).setting),
+                                                     std::max<int64_t>(samples_, 1),
+                                                     SampleProbeOptions(*live_.prompt())});
+    break;
+  }
+}
+
+void Session::PauseSampleProbes() {
+  if (std::exchange(sample_probes_ticket_, 0) == 0) return;
+  worker_.Cancel(RequestKind::kProbeSamples, Side::kA);
+}
+
+void Session::OnSampleProbes(const EngineReply& reply) {
+  if (reply.ticket != sample_probes_ticket_) return;
+  sample_probes_ticket_ = 0;
+  // A failed request would fail again.
+  if (reply.outcome.end == JobEnd::kFailed) sample_probes_wanted_ = false;
+  if (reply.outcome.end == JobEnd::kDone) {
+    SampleProbes& probes = live_.sample_probes[probed_setting_];
+    for (const Record& record : reply.records)
+      probes.records[record.name] = std::make_shared<Record>(record);
+    probes.complete = true;
+  }
+  MarkLive(Change::kMeans | Change::kCaptureRecords);
 }
 
 // Session: previews of prompts, and generated text. Generation pauses for requests about the shown

@@ -26,9 +26,11 @@ void Session::SetSamples(int64_t samples) {
   samples_ = samples;
   CancelMeans();
   live_.means.clear();
+  live_.sample_probes.clear();
   started_means_.clear();
-  MarkLive(Change::kMeans);
+  MarkLive(Change::kMeans | Change::kCaptureRecords);
   RequestMeans();
+  ContinueBackground();
 }
 
 void Session::SetMeansWanted(bool wanted) {
@@ -48,6 +50,7 @@ void Session::CancelMeans() {
 
 void Session::ForgetMeans() {
   live_.means.clear();
+  live_.sample_probes.clear();
   live_.beside.clear();
   started_means_.clear();
   sample_seconds_.reset();

@@ -35,6 +35,8 @@ QString BusyText(RequestKind kind) {
       return Session::tr("Channels of this prompt");
     case RequestKind::kGenerate:
       return Session::tr("Generating text");
+    case RequestKind::kProbeSamples:
+      return Session::tr("Heads over samples");
     case RequestKind::kWhatIf:
       break;
   }
@@ -92,6 +94,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kScan:
         case RequestKind::kChannelSearch:
         case RequestKind::kGenerate:
+        case RequestKind::kProbeSamples:
           break;
       }
       break;
@@ -99,6 +102,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   if (reply->kind == RequestKind::kScan) OnScan(*reply);
   if (reply->kind == RequestKind::kChannelSearch) OnChannelSearch(*reply);
   if (reply->kind == RequestKind::kGenerate) OnGenerate(*reply);
+  if (reply->kind == RequestKind::kProbeSamples) OnSampleProbes(*reply);
   UpdateBusy();
   ContinueBackground();
   // Panels may request more data (another hidden channel) when they receive the changes.
@@ -260,6 +264,10 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
     live_.state(side).records[record->name] = record;
     MarkLive(Change::kGeneration);
   }
+  if (ticket == sample_probes_ticket_) {
+    live_.sample_probes[probed_setting_].records[record->name] = record;
+    MarkLive(Change::kMeans | Change::kCaptureRecords);
+  }
   if (ticket == search_ticket_) {
     live_.channels[record->name] = record;
     MarkLive(Change::kChannels);
@@ -289,7 +297,10 @@ void Session::UpdateBusy() {
 
 void Session::CollectSide(Side side, ScreenRecords& screen) const {
   std::map<QString, QStringList> older;  // by setting
-  for (const auto& [name, record] : shown_->state(side).records) {
+  std::map<std::string, std::shared_ptr<const Record>> records = shown_->state(side).records;
+  if (const SampleProbes* probes = shown_->SampleProbesOf(side); probes && probes->complete)
+    records.insert(probes->records.begin(), probes->records.end());
+  for (const auto& [name, record] : records) {
     if (!IsRequested(side, *record) || IsPartial(*record)) {
       const QString setting = SettingOf(*record);
       older[IsPartial(*record) ? tr("%1, unfinished").arg(setting) : setting]

@@ -84,16 +84,28 @@ const Record* SessionView::Find(Side side, const std::string& name) const {
   const auto channel_record = channels.find(name);
   if (side == Side::kA && channel_record != channels.end()) return channel_record->second.get();
   const auto found = state(side).records.find(name);
-  return found == state(side).records.end() ? nullptr : found->second.get();
+  if (found != state(side).records.end()) return found->second.get();
+  const SampleProbes* over_samples = SampleProbesOf(side);
+  if (!over_samples) return nullptr;
+  const auto of_samples = over_samples->records.find(name);
+  return of_samples == over_samples->records.end() ? nullptr : of_samples->second.get();
+}
+
+const SampleProbes* SessionView::SampleProbesOf(Side side) const {
+  const auto found = sample_probes.find(state(side).in_effect);
+  return found == sample_probes.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> SessionView::RecordNames(Side side) const {
   std::vector<std::string> names;
   if (side == Side::kB && !differs()) return names;
   for (const auto& [name, record] : state(side).records) names.push_back(name);
-  const auto add = [&names](const char* name) {
+  const auto add = [&names](const std::string& name) {
     names.insert(std::upper_bound(names.begin(), names.end(), name), name);
   };
+  if (const SampleProbes* over_samples = SampleProbesOf(side)) {
+    for (const auto& [name, record] : over_samples->records) add(name);
+  }
   if (side == Side::kA && reference) add(kPublishedRecord);
   if (side == Side::kA && scan) add(kScanRecord);
   return names;

@@ -44,6 +44,12 @@ struct MeansEntry {
   bool complete = false;
 };
 
+// What probes measure over samples under one setting, by record name.
+struct SampleProbes {
+  std::map<std::string, std::shared_ptr<const Record>> records;
+  bool complete = false;
+};
+
 struct Means {
   OutcomeSeries series;
   bool complete = false;
@@ -74,6 +80,8 @@ struct SessionView {
   const Record* Find(Side side, const std::string& name) const;
   // The sorted names of all records that have arrived, except those of channel searches.
   std::vector<std::string> RecordNames(Side side) const;
+  // The probes over samples under the side's setting; nullptr if there are none.
+  const SampleProbes* SampleProbesOf(Side side) const;
   // The means of a side. While the other side's means are partial, both are over the same samples
   // if these means are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
@@ -100,7 +108,8 @@ struct SessionView {
   std::shared_ptr<const Record> reference;   // a published line; null: none
   std::map<std::string, MeansEntry> means;   // by TextInEffect of the setting
   std::map<std::string, MeansEntry> beside;  // of other settings, over the samples that are done
-  std::shared_ptr<const Record> scan;        // null: none
+  std::map<std::string, SampleProbes> sample_probes;  // as `means`
+  std::shared_ptr<const Record> scan;                 // null: none
   // By name: channel_search, channel_validation, prompt_channels.
   std::map<std::string, std::shared_ptr<const Record>> channels;
   // Set only for a file:

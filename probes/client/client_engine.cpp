@@ -113,6 +113,15 @@ class ClientEngine : public Engine {
                       context);
   }
 
+  std::vector<Record> ProbeSamples(const ProbeSamplesRequest& request, const OnRecord& partial,
+                                   const JobContext& context) override {
+    return RecordsOf("probe_samples",
+                     {{"setting", SettingText(request.intervention)},
+                      {"samples", request.samples},
+                      {"options", Message::parse(request.probe_options)}},
+                     context, partial);
+  }
+
   Record Generate(const GenerateRequest& request, const OnRecord& partial,
                   const JobContext& context) override {
     return OnlyRecord("generate",

@@ -210,6 +210,17 @@ struct PromptChannelsRequest {
   std::string options = "{}";  // as above; options of the validation have no effect
 };
 
+// Requests probes on samples of the current task, at the places of the prompts.
+struct ProbeSamplesRequest {
+  static constexpr char kHeadProbes[] =
+      R"({"probes": "position_awareness,span_attention,answer_attribution"})";
+
+  Intervention intervention = {};
+  int64_t samples = 20;
+  std::string probe_options = kHeadProbes;  // as in CaptureRunRequest
+  bool operator==(const ProbeSamplesRequest&) const = default;
+};
+
 // Requests a continuation of one prompt with the likeliest tokens (greedy decoding).
 struct GenerateRequest {
   static constexpr int64_t kUsualTokens = 32;
@@ -275,6 +286,13 @@ class Engine {
   // Returns record prompt_channels (probes/measure/channels/prompt_channels.h).
   virtual Record PromptChannels(const PromptChannelsRequest& request,
                                 const JobContext& context) = 0;
+  // Returns what the probes measure over several prompts (ProbeType::summarise), such as
+  // gold_following, with the attribute `samples`: equal to the records of `midscope probe
+  // --samples`. `partial` gets each of them after every sample. A cancelled request continues from
+  // its finished samples. Throws Error (usage) if the prompts are own text without pieces.
+  virtual std::vector<Record> ProbeSamples(const ProbeSamplesRequest& request,
+                                           const std::function<void(const Record&)>& partial,
+                                           const JobContext& context) = 0;
   // Returns record generation, equal to the output of `midscope generate` for the same prompt.
   // While tokens are generated, `partial` gets it with the attribute `complete` 0, at most ten
   // times a second.

@@ -258,6 +258,10 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       reply.records.push_back(
           engine_->Generate(std::get<GenerateRequest>(work.request), partial, context));
       break;
+    case RequestKind::kProbeSamples:
+      reply.records =
+          engine_->ProbeSamples(std::get<ProbeSamplesRequest>(work.request), partial, context);
+      break;
   }
 }
 

@@ -37,12 +37,13 @@ enum class RequestKind {
   kScan,
   kChannelSearch,
   kPromptChannels,
-  kGenerate
+  kGenerate,
+  kProbeSamples
 };
 
-using EngineRequest =
-    std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest,
-                 ScanRequest, ChannelSearchRequest, PromptChannelsRequest, GenerateRequest>;
+using EngineRequest = std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest,
+                                   CompareRequest, ScanRequest, ChannelSearchRequest,
+                                   PromptChannelsRequest, GenerateRequest, ProbeSamplesRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;

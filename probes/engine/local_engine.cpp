@@ -19,9 +19,11 @@
 #include "core/intervention/term_type.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
+#include "core/terms/intervention_text.h"
 #include "kernels/check.h"
 #include "probes/engine/engine.h"
 #include "probes/engine/generate_text.h"
+#include "probes/engine/kept_probes.h"
 #include "probes/engine/kept_sweeps.h"
 #include "probes/engine/loaded_prompts.h"
 #include "probes/engine/probe_offers.h"
@@ -74,6 +76,7 @@ struct Loaded {
   std::shared_ptr<PatchSources> sources;  // sources of patches
   ReplyCache replies{kReplyBytes};        // replies of what-ifs
   KeptSweeps sweeps;                      // comparisons and scans
+  KeptProbes probes;                      // probes over samples
   std::string settled_key;                // of the prompts, in LocalEngine::settled_
 };
 
@@ -126,6 +129,9 @@ class LocalEngine : public Engine {
                                      const JobContext& context) override;
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
   std::vector<Record> Preview(const PromptRequest& request) const override;
+  std::vector<Record> ProbeSamples(const ProbeSamplesRequest& request,
+                                   const std::function<void(const Record&)>& partial,
+                                   const JobContext& context) override;
   Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
                   const JobContext& context) override;
   Record MeasureLearnedPositions(const JobContext& context) const override;
@@ -416,6 +422,36 @@ Record LocalEngine::PromptChannels(const PromptChannelsRequest& request,
                                      run.search, run.top, context);
   WriteOrigin(OriginOf(loaded_.prompts, request.intervention, request.place), record);
   return record;
+}
+
+std::vector<Record> LocalEngine::ProbeSamples(const ProbeSamplesRequest& request,
+                                              const std::function<void(const Record&)>& partial,
+                                              const JobContext& context) {
+  Loaded& loaded = RequirePromptRequest();
+  const SweepRun run = RunOfSamples(decoder_, loaded.prompts, request.samples);
+  ProbeBatch batch;
+  for (int64_t sample = 0; sample < run.plan.samples; ++sample) batch.samples.push_back(sample);
+  batch.places = run.plan.places;
+  batch.prompt = run.prompt_at;
+  if (!batch.prompt) {
+    batch.prompt = [&loaded](int64_t /*sample*/, int64_t /*place*/) {
+      return loaded.prompts.prompts.front();
+    };
+  }
+  OptionSet options(probes_.Options());
+  options.FromJson(request.probe_options);
+  RecordOrigin origin = OriginOfSamples(loaded.prompts);
+  origin.intervention = PrintIntervention(request.intervention);
+  const auto with_origin = [&](const Record& so_far) {
+    Record record = so_far;
+    WriteOrigin(origin, record);
+    if (partial) partial(record);
+  };
+  std::vector<Record> records =
+      loaded.probes.Run(*decoder_, batch, WithoutNeutralTerms(request.intervention), probes_,
+                        options, with_origin, context);
+  for (Record& record : records) WriteOrigin(origin, record);
+  return records;
 }
 
 Record LocalEngine::Generate(const GenerateRequest& request,

@@ -176,6 +176,17 @@ Message PromptChannels(EngineSession& session, const Call& call) {
   return OneRecord(session, session.engine().PromptChannels(request, call.job));
 }
 
+Message ProbeSamples(EngineSession& session, const Call& call) {
+  NeedPrompt(session);
+  ProbeSamplesRequest request;
+  request.intervention = SettingOf(call.params);
+  request.samples = IntegerOf(call.params, "samples", 1, request.samples);
+  if (call.params.Find("options")) request.probe_options = ObjectOf(call.params, "options");
+  const std::vector<Record> records =
+      session.engine().ProbeSamples(request, PartialRecords(session, call), call.job);
+  return {{"records", session.RecordsMessage(records)}};
+}
+
 Message Generate(EngineSession& session, const Call& call) {
   NeedPrompt(session);
   GenerateRequest request;
@@ -327,6 +338,19 @@ std::vector<Method> EngineMethods() {
        "",
        false,
        PromptChannels},
+      {"probe_samples",
+       "Runs probes on samples of the current task at the places of the prompt, and summarises "
+       "them "
+       "as midscope probe --samples does.",
+       {SettingParameter(),
+        {"samples", "integer", "default 20; own text is one sample"},
+        {"options", "map",
+         "options of probes; default {\"probes\": "
+         "\"position_awareness,span_attention,answer_attribution\"}"}},
+       "records: what the probes measure over several prompts, such as gold_following",
+       "one of the records, so far",
+       false,
+       ProbeSamples},
       {"generate",
        "Continues a prompt with the likeliest tokens.",
        {PlaceParameter(), SettingParameter(), {"new_tokens", "integer", "maximum; default 32"}},

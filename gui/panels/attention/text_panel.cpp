@@ -249,7 +249,7 @@ void TextPanel::Offer() {
                      {}});
   for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
     if (name == kLastQueryAttention || name == kPromptRecord) continue;
-    for (TokenSource& source : SourcesOf(*record, text_->prompt().tokens.size())) {
+    for (TokenSource& source : SourcesOf(*record, text_->prompt())) {
       sources.push_back(std::move(source));
     }
   }
@@ -272,8 +272,10 @@ const Record* TextPanel::RecordOf(Side side) const {
 }
 
 QVector<double> TextPanel::RowOf(Side side) const {
-  return ValuesOf(RecordOf(side), source(), selection()->shown_head(), session()->channel(),
-                  ScaledLayersOf(*session()));
+  const Record* prompt = session()->prompt();
+  return ValuesOf(RecordOf(side), source(),
+                  {text_->prompt(), prompt ? IntegerAttribute(*prompt, "place", 0) : 0,
+                   selection()->shown_head(), session()->channel(), ScaledLayersOf(*session())});
 }
 
 Compare TextPanel::drawn_mode() const {

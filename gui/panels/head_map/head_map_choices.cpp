@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // HeadMapPanel: the list of quantities that the map can show.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <QAction>
@@ -14,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/head_map/ratio_painter.h"
 #include "gui/plots/maps/head_map_plot.h"
@@ -23,6 +25,35 @@
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
+namespace {
+
+constexpr char kAllPlaces[] = ", all places";
+
+}  // namespace
+
+// The mean that belongs to the shown quantity is chosen with the means.
+void HeadMapPanel::MeasureSamples(bool measure) {
+  static const std::map<std::string, std::string> means = {
+      {kScoreId, "position_awareness_by_place/mean_position_awareness_score"},
+      {"answer_attribution/answer_attribution",
+       "answer_attribution_by_place/mean_answer_attribution"}};
+  if (measure) {
+    const auto mean = means.find(entry().id);
+    ChooseQuantity(mean == means.end() ? kMeanGoldId : mean->second);
+  } else {
+    ChooseQuantity(kScoreId);
+  }
+  session()->SetSampleProbesWanted(measure);
+}
+
+QString HeadMapPanel::SamplesNote(const Entry& entry) const {
+  const Record* record = RecordOf(Side::kA, entry);
+  if (entry.array.empty() || !record || !record->attributes.contains("samples")) return {};
+  const int64_t samples = IntegerAttribute(*record, "samples", 0);
+  return IntegerAttribute(*record, "complete", 1) != 0
+             ? tr("mean over %n sample(s)", "", static_cast<int>(samples))
+             : tr("mean over %1 of %2 samples so far").arg(samples).arg(session()->samples());
+}
 
 void HeadMapPanel::ChooseQuantity(const std::string& id) {
   wanted_ = id;
@@ -77,11 +108,24 @@ void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
     bool headed = false;
     for (const Array& array : record->arrays) {
       const std::string id = name + "/" + array.name;
-      if (id == kScoreId || id == kRatioId || !IsHeadArray(*record, array)) continue;
+      const bool by_place = IsHeadArrayByPlace(*record, array);
+      if (id == kScoreId || id == kRatioId || !(by_place || IsHeadArray(*record, array))) continue;
       const QString heading = RecordTitle(name);
       if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});
-      entries.push_back({id, ArrayWords(array.name), QString::fromStdString(array.description),
-                         QString::fromStdString(array.unit), nullptr, name, array.name});
+      Entry entry{id,
+                  ArrayWords(array.name),
+                  QString::fromStdString(array.description),
+                  QString::fromStdString(array.unit),
+                  nullptr,
+                  name,
+                  array.name};
+      entry.at_place = by_place;
+      entries.push_back(entry);
+      if (!by_place) continue;
+      entry.at_place = false;
+      entry.id += kAllPlaces;
+      entry.name = tr("%1, all places").arg(entry.name);
+      entries.push_back(std::move(entry));
     }
   }
 }

@@ -85,7 +85,11 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
       return {stated->ratios, layers, stated->heads};
     }
   }
-  if (!entry.attention) return ArrayTable(record, entry.array);
+  if (!entry.attention) {
+    const Record* prompt = session()->prompt();
+    const int64_t place = prompt ? IntegerAttribute(*prompt, "place", 0) : 0;
+    return ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
+  }
   MarkedTokens tokens;
   if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
   tokens.range = selection()->range();

@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QBoxLayout>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
 #include <QLabel>
@@ -77,10 +78,18 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   list_shown_->setCheckable(true);
   connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
   connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
+  over_samples_ = new QCheckBox(tr("Mean over samples"), this);
+  over_samples_->setObjectName(QStringLiteral("map_over_samples"));
+  over_samples_->setToolTip(
+      tr("<p>Measures every head over samples of the task at all places: attention on the gold, "
+         "position-awareness score, share in the answer's logit. Number of samples: as in "
+         "<i>Outcome by place</i></p>"));
+  connect(over_samples_, &QCheckBox::clicked, this, &HeadMapPanel::MeasureSamples);
   MakePainter();
   QHBoxLayout* head = MakeControlRow();
   head->addWidget(quantity_);
   FlowLayout* row = MakeControlFlow();
+  row->addWidget(over_samples_);
   row->addWidget(list_shown_);
   row->addWidget(edits_);
   row->addWidget(grouped_);
@@ -253,6 +262,10 @@ Compare HeadMapPanel::drawn_mode() const {
 
 void HeadMapPanel::Refresh(Changes changes) {
   bool draw = false;
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMeans)) {
+    over_samples_->setEnabled(session()->ready());
+    over_samples_->setChecked(session()->sample_probes_wanted());
+  }
   if (changes & (Change::kModel | Change::kSampleFile | Change::kScan | Change::kPrompts |
                  Change::kMapRecords | Change::kCaptureRecords)) {
     draw = Offer();
@@ -309,6 +322,9 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
     note = selection()->compare() == Compare::kSplit ? tr("no room for A | B: A is shown")
                                                      : tr("A is shown, B differs");
   }
+  const QString of_samples = SamplesNote(entry);
+  if (!of_samples.isEmpty())
+    note = of_samples + (note.isEmpty() ? note : QStringLiteral("; ") + note);
   const bool selection_needed = entry.attention && entry.id == "selection";
   if (selection_needed && selection()->range().empty()) {
     note = tr("select tokens: Shift+drag in a plot, or drag in the text");

@@ -20,6 +20,7 @@
 
 class QAction;
 class QBoxLayout;
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QToolButton;
@@ -40,6 +41,9 @@ class HeadMapPanel : public Panel {
 
   // The id of the position ratios. Those of B can be edited by painting.
   static constexpr const char* kRatioId = "position_ratio/position_ratio";
+
+  // The id of the attention on the gold passage at the shown place, mean over samples.
+  static constexpr const char* kMeanGoldId = "gold_following/mean_gold_attention";
 
   explicit HeadMapPanel(const PanelContext& context);
 
@@ -90,6 +94,8 @@ class HeadMapPanel : public Panel {
     std::string record = {};  // contains `array` [layer, head]
     std::string array = {};
     std::optional<ScanView> scan = {};
+    // For an array [place, layer, head]: whether the shown place or the mean over places is shown.
+    bool at_place = false;
     bool heading() const { return !attention && record.empty() && !scan; }
     bool operator==(const Entry& other) const { return id == other.id && name == other.name; }
   };
@@ -97,6 +103,8 @@ class HeadMapPanel : public Panel {
   void MakeActions();
   void MakeMaps();
   void MakePainter();
+  void MeasureSamples(bool measure);
+  QString SamplesNote(const Entry& entry) const;
   bool ShowsRatios() const;
   void ApplyToRatios(RatioPainter::Edit edit);
   void Paint(const std::vector<HeadId>& heads, double change, bool dragging);
@@ -131,6 +139,7 @@ class HeadMapPanel : public Panel {
   int room_ = 0;  // number of maps that fit side by side or below each other
   HeadList* list_;
   QToolButton* list_shown_;
+  QCheckBox* over_samples_;
   QComboBox* quantity_;
   std::vector<Entry> entries_;  // the rows of the box quantity_
   std::string wanted_;          // id of the chosen quantity

@@ -10,6 +10,7 @@
 #include "core/decoder/captures.h"
 #include "core/plan/awareness_rule.h"
 #include "probes/base/records.h"
+#include "probes/measure/builtin/sample_means.h"
 
 namespace midscope {
 namespace {
@@ -57,6 +58,21 @@ Record PositionAwarenessRecord(const ModelConfig& config,
   return record;
 }
 
+Record AwarenessByPlace(const Record& stacked) {
+  const auto& scores = ArrayValues<float>(stacked, kPositionAwarenessScore);
+  const auto samples = static_cast<size_t>(AxisOf(stacked, "sample").size);
+  Record record;
+  record.name = "position_awareness_by_place";
+  record.axes = {AxisOf(stacked, "place"), AxisOf(stacked, "layer"), AxisOf(stacked, "head")};
+  record.arrays = {{"mean_position_awareness_score",
+                    {"place", "layer", "head"},
+                    MeanOverSamples({scores.begin(), scores.end()}, samples),
+                    "",
+                    "position-awareness score (Ms-PoE, Eq. 1), by place, mean over samples"}};
+  record.signal = "mean_position_awareness_score";
+  return record;
+}
+
 kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input) {
   kernels::AwarenessThreshold threshold = AwarenessRule(input.intervention);
   const auto* alpha = std::get_if<double>(&input.options.Value(kAlphaOption));
@@ -92,6 +108,7 @@ ProbeType PositionAwarenessProbe() {
                                  "reaches alpha times the mean count; auto: that of ms-poe in the "
                                  "setting, else 3")};
   type.make = [](const ProbeInput& input) { return std::make_unique<AwarenessProbe>(input); };
+  type.summarise = [](const Record& stacked) { return std::vector{AwarenessByPlace(stacked)}; };
   return type;
 }
 

@@ -198,8 +198,12 @@ ProbeType PerplexityProbe();
 // Ms-PoE's position-awareness score of every head.
 
 // Makes record position_awareness: position_awareness_score [layer, head] float32, a share of the
-// keys.
+// keys. Over several prompts, record position_awareness_by_place (below).
 ProbeType PositionAwarenessProbe();
+
+// Returns record position_awareness_by_place of a stacked position_awareness:
+// mean_position_awareness_score [place, layer, head], mean over samples.
+Record AwarenessByPlace(const Record& stacked);
 
 // Returns record position_awareness for given scores [layer, head].
 Record PositionAwarenessRecord(const ModelConfig& config,
@@ -296,14 +300,16 @@ ProbeType SinkShareProbe();
 // follows the gold passage when it moves.
 
 // Makes record span_attention: span_attention_sum, span_attention_mean [layer, head, span] (gold
-// first, then the others in the order of the text); attention_centre, attention_centre_after_sink,
-// attention_entropy, sink_mass [layer, head]; if there is a span `gold`, gold_attention,
-// gold_over_uniform [layer, head]. Over several prompts, record gold_following (below).
+// first, then the others in the order of the text), span_first_token [span]; attention_centre,
+// attention_centre_after_sink, attention_entropy, sink_mass [layer, head]; if there is a span
+// `gold`, gold_attention, gold_over_uniform [layer, head]. Over several prompts, record
+// gold_following (below).
 ProbeType SpanAttentionProbe();
 
-// Returns record gold_following of a stacked span_attention with gold: gold_attention,
-// gold_over_uniform, gold_attention_centre [place, layer, head], means over samples;
-// gold_over_uniform_least, centre_place_correlation [layer, head].
+// Returns record gold_following of a stacked span_attention with gold: mean_gold_attention,
+// mean_gold_over_uniform, mean_attention_centre [place, layer, head], over samples;
+// least_gold_over_uniform, centre_place_correlation [layer, head]; where all prompts have
+// equally many passages, mean_passage_attention [place, layer, head, passage], in text order.
 Record GoldFollowing(const Record& stacked);
 
 }  // namespace midscope

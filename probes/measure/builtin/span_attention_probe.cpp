@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
@@ -59,7 +61,11 @@ class FoldedProbe : public Probe {
     for (const PromptSpan& span : spans_) names.push_back(span.name);
     record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads),
                    LabelledAxis("span", names)};
+    std::vector<int64_t> begins;
+    begins.reserve(spans_.size());
+    for (const PromptSpan& span : spans_) begins.push_back(span.token_begin);
     record.arrays = {
+        {"span_first_token", {"span"}, std::move(begins), "", "token at which a passage begins"},
         {"span_attention_sum",
          {"layer", "head", "span"},
          sums_,
@@ -150,6 +156,38 @@ std::vector<double> OfHead(const std::vector<double>& values, size_t samples, si
   return out;
 }
 
+// Adds the attention on every passage by its rank in the text, if all prompts have equally many.
+void AddPassageMeans(const Record& stacked, size_t samples, Record& record) {
+  const Axis* spans = stacked.FindAxis("span");
+  if (!spans || !stacked.FindArray("span_first_token")) return;
+  if (stacked.FindArray("span_count")) {
+    const auto& counts = ArrayValues<int64_t>(stacked, "span_count");
+    if (std::any_of(counts.begin(), counts.end(), [&](auto n) { return n != spans->size; })) return;
+  }
+  const auto& begins = ArrayValues<int64_t>(stacked, "span_first_token");  // [sample, place, span]
+  std::vector<double> by_rank = ArrayValues<double>(stacked, "span_attention_sum");
+  const auto count = static_cast<size_t>(spans->size);
+  const size_t prompts = begins.size() / count;
+  const size_t heads = by_rank.size() / begins.size();
+  for (size_t prompt = 0; prompt < prompts; ++prompt) {
+    std::vector<std::pair<int64_t, size_t>> order;  // first token and index of each span
+    for (size_t s = 0; s < count; ++s) order.emplace_back(begins[prompt * count + s], s);
+    std::sort(order.begin(), order.end());
+    for (size_t head = 0; head < heads; ++head) {
+      const auto row = std::span(by_rank).subspan((prompt * heads + head) * count, count);
+      const std::vector<double> before(row.begin(), row.end());
+      for (size_t rank = 0; rank < count; ++rank) row[rank] = before[order[rank].second];
+    }
+  }
+  record.axes.push_back(CountedAxis("passage", spans->size));
+  record.arrays.push_back({"mean_passage_attention",
+                           {"place", "layer", "head", "passage"},
+                           MeanOverSamples(by_rank, samples),
+                           "",
+                           "attention on each named passage in the order of the text, summed over "
+                           "its tokens, by place, mean over samples"});
+}
+
 }  // namespace
 
 Record GoldFollowing(const Record& stacked) {
@@ -198,6 +236,7 @@ Record GoldFollowing(const Record& stacked) {
        "Spearman's correlation of centre of mass and place within a sample, mean over samples: 1, "
        "the head follows the gold"}};
   record.signal = "mean_gold_over_uniform";
+  AddPassageMeans(stacked, samples, record);
   return record;
 }
 

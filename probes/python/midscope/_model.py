@@ -237,6 +237,35 @@ class Model:
                                    on_progress=progress)
         return first_record(self, result)
 
+    def probe(self, task: str = "list:lines=20", setting: str = "none", *, places: str | Sequence[int | str] = "",
+              samples: int = 20, seed: int = 1, **options: Any) -> dict[str, xr.Dataset]:
+        """Runs probes on samples of a task and summarises them by place, as ``midscope probe --samples`` does.
+
+        Args:
+            task, samples, seed, places: on what, as for sweep.
+            setting: what to change.
+            options: of the probes (``midscope help probes``), with _ for -; ``probes`` names them.
+
+        Returns:
+            Records by name; by default gold_following (attention on the gold and on every passage),
+            position_awareness_by_place and answer_attribution_by_place, with arrays ('place', 'layer', 'head').
+
+        Raises:
+            midscope.Error: the task or an option does not exist, or a probe does not fit the model.
+
+        Example:
+            >>> means = model.probe("list:lines=5", places=[1, 3], samples=2)
+            >>> means["gold_following"].mean_gold_attention.sel(place=3).max()
+        """
+        self._current = None
+        self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
+        params: dict[str, Any] = {"setting": setting, "samples": samples}
+        if options:
+            params["options"] = {name.replace("_", "-"): value for name, value in options.items()}
+        with _Progress() as progress:
+            result = self._request("probe_samples", params, on_progress=progress)
+        return read_records(self, result)
+
     def channels(self, **options: Any) -> dict[str, xr.Dataset]:
         """Searches the model for positional channels; options as of ``midscope channels``, with _ for -.
 

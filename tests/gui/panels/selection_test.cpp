@@ -120,12 +120,41 @@ class SelectionTest : public QObject {
     Record record = Attention();
     record.arrays.push_back({"help_of_key", {"key"}, std::vector<double>{1, -2, 0, 3}, "", ""});
     record.arrays.push_back({"key_ids", {"key"}, std::vector<int64_t>{1, 2, 3, 4}, "", ""});
-    const std::vector<TokenSource> sources = SourcesOf(record, 4);
+    PromptText text;
+    text.tokens = {"a", "b", "c", "d"};
+    text.gold = {"gold", 2, 3};
+    text.pieces = {{"line 1", 0, 2}};
+    const std::vector<TokenSource> sources = SourcesOf(record, text);
     QCOMPARE(sources.size(), size_t{2});  // ids are not measured values
-    QCOMPARE(ValuesOf(&record, sources[0], {0, 1}, 0, {}), QVector<double>(4, 0.25));
-    QCOMPARE(ValuesOf(&record, sources[1], {0, 1}, 0, {}), (QVector<double>{1, -2, 0, 3}));
-    QVERIFY(SourcesOf(record, 5).empty());  // a prompt with another number of tokens
+    QCOMPARE(ValuesOf(&record, sources[0], {text, 0, {0, 1}}), QVector<double>(4, 0.25));
+    QCOMPARE(ValuesOf(&record, sources[1], {text, 0, {0, 1}}), (QVector<double>{1, -2, 0, 3}));
+    text.tokens.append("e");
+    QVERIFY(SourcesOf(record, text).empty());  // a prompt with another number of tokens
     QCOMPARE(MeanOverHeads(record), (QVector<double>{0.375, 0.25, 0.25, 0.125}));
+  }
+
+  void TokensOfAPassageHaveItsMean() {
+    Record record;
+    record.name = "gold_following";
+    record.axes = {{"place", 2, "rank", {}, {1, 4}},
+                   {"layer", 1, "", {}, {}},
+                   {"head", 2, "", {}, {}},
+                   {"passage", 2, "", {}, {}}};
+    record.arrays = {{"mean_passage_attention",
+                      {"place", "layer", "head", "passage"},
+                      std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8},
+                      "",
+                      ""}};
+    PromptText text;
+    text.tokens = {"a", "b", "c", "d"};
+    text.gold = {"gold", 3, 4};
+    text.pieces = {{"line 1", 0, 2}};
+    const std::vector<TokenSource> sources = SourcesOf(record, text);
+    QCOMPARE(sources.size(), size_t{1});
+    QCOMPARE(ValuesOf(&record, sources[0], {text, 4, {0, 1}}), (QVector<double>{7, 7, 0, 8}));
+    QVERIFY(ValuesOf(&record, sources[0], {text, 2, {0, 1}}).empty());  // not a place of it
+    text.pieces.clear();
+    QVERIFY(SourcesOf(record, text).empty());  // a prompt with other passages
   }
 
   void OneSwitchSetsWhatEveryPanelShows() {

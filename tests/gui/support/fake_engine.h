@@ -60,6 +60,11 @@ class FakeEngine : public Engine {
                                      const JobContext& context) override;
   // As above, with the channels in reverse order.
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
+  // The attention on the gold is the score of the head plus the place. Before the gate of scans,
+  // half of the samples are reported.
+  std::vector<Record> ProbeSamples(const ProbeSamplesRequest& request,
+                                   const std::function<void(const Record&)>& partial,
+                                   const JobContext& context) override;
   // Generates "word0 word1 ..."; if the setting's strength differs from that of none, the second
   // word is "other". Before the gate, the first half is reported. The text has four words and then
   // an end token.

@@ -40,4 +40,34 @@ Record FakeEngine::Scan(const ScanRequest& request,
   return PlantedScan(request, items);
 }
 
+std::vector<Record> FakeEngine::ProbeSamples(const ProbeSamplesRequest& request,
+                                             const std::function<void(const Record&)>& partial,
+                                             const JobContext& context) {
+  const auto planted = [&](int64_t samples) {
+    Record record;
+    record.name = "gold_following";
+    record.axes = {{"place", std::ssize(places_), "rank", {}, {places_.begin(), places_.end()}},
+                   {"layer", kLayers, "", {}, {}},
+                   {"head", kHeads, "", {}, {}}};
+    std::vector<double> values;
+    for (const int64_t place : places_) {
+      for (int64_t layer = 0; layer < kLayers; ++layer) {
+        for (int64_t head = 0; head < kHeads; ++head) {
+          values.push_back(Score(layer, head, Strength(request.intervention)) +
+                           static_cast<double>(place));
+        }
+      }
+    }
+    record.arrays = {{"mean_gold_attention", {"place", "layer", "head"}, values, "", "planted"}};
+    record.attributes = {{"samples", samples},
+                         {"complete", int64_t{samples == request.samples ? 1 : 0}}};
+    Stamp(request.intervention, std::nullopt, record);
+    record.attributes["subject_hash"] = std::string();
+    return record;
+  };
+  partial(planted(request.samples / 2));
+  control_->WaitAtGate(&FakeControl::hold_scans_, context);
+  return {planted(request.samples)};
+}
+
 }  // namespace midscope

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The head maps of A, B and their difference, in the window on planted numbers.
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QSplitter>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 #include <cmath>
 
 #include "tests/gui/support/looking_rig.h"
@@ -66,6 +68,48 @@ class HeadMapsTest : public QObject {
     rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
     QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
     QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
+  }
+
+  void MeansOverSamplesFollowPlaceAndSetting() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    rig.control->HoldScans(true);
+    rig.map_panel->SetMode(Compare::kA);
+    auto* box = rig.Find<QCheckBox>("map_over_samples");
+    box->click();
+    auto* note = rig.Find<QLabel>("map_note");
+    rig.session->SetSamples(20);
+    QTRY_VERIFY(note->text().startsWith("mean over 10 of 20 samples so far"));
+    rig.control->HoldScans(false);
+    QTRY_VERIFY(note->text().startsWith("mean over 20 sample(s)"));
+    const auto place_of = [&] {
+      return double(std::get<int64_t>(rig.session->prompt()->attributes.at("place")));
+    };
+    QCOMPARE(rig.map_panel->quantity_id(), std::string(HeadMapPanel::kMeanGoldId));
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)} + place_of());
+    rig.map_panel->SetMode(Compare::kB);
+    const double strength = FakeEngine::Strength(Factor(0));
+    QTRY_COMPARE(rig.map->CellValue({2, 3}),
+                 double{FakeEngine::Score(2, 3, strength)} + place_of());
+    rig.map_panel->SetMode(Compare::kA);
+    rig.session->SetPlace(0);
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)} + place_of());
+    double mean = 0;
+    for (const Record& prompt : rig.session->prompts()) {
+      mean += double(std::get<int64_t>(prompt.attributes.at("place"))) /
+              double(rig.session->prompts().size());
+    }
+    rig.map_panel->ChooseQuantity(std::string(HeadMapPanel::kMeanGoldId) + ", all places");
+    QVERIFY(std::abs(rig.map->CellValue({2, 3}) - FakeEngine::Score(2, 3, 0) - mean) < 1e-9);
+    // They are on the screen, so that they are saved.
+    const auto saved = rig.session->RecordsOnScreen().records;
+    QCOMPARE(std::count_if(saved.begin(), saved.end(),
+                           [](const Record& r) { return r.name == "gold_following"; }),
+             1);
+    box->click();
+    QCOMPARE(rig.map_panel->quantity_id(), std::string(HeadMapPanel::kScoreId));
+    QVERIFY(!rig.session->sample_probes_wanted());
   }
 
   void SplitShowsBothAndTheDifferenceOnOneScale() {

@@ -185,6 +185,17 @@ class Client(unittest.TestCase):
             self.model.scan("list:lines=20", over="heads", samples=40)
         self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
 
+    def test_probes_over_samples_equal_the_program(self):
+        means = self.model.probe(TASK, places=[1, 3], samples=2)
+        self.assertEqual(set(means), {"gold_following", "position_awareness_by_place", "answer_attribution_by_place"})
+        gold = means["gold_following"]
+        self.assertEqual(gold.attrs["samples"], 2)
+        runs = [self.model.run(self.model.task(TASK, place=3, sample=sample), probes="span_attention")
+                for sample in (0, 1)]
+        expected = np.mean([run["span_attention"].gold_attention.values for run in runs], axis=0)
+        np.testing.assert_allclose(gold.mean_gold_attention.sel(place=3).values, expected, rtol=1e-6)
+        np.testing.assert_allclose(gold.mean_passage_attention.sel(place=3).values[..., 2], expected, rtol=1e-6)
+
     def test_signatures_are_those_of_the_protocol(self):
         sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PROTOCOL, re.DOTALL | re.MULTILINE)
         protocol = {name: set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) for name, text in sections}
@@ -196,6 +207,7 @@ class Client(unittest.TestCase):
                  "run": ([model.run], {"prompt": "place", "probes": "options"}, {"hooks"}),
                  "what_if": ([midscope.WhatIf.__call__], {}, {"place", "partial"}),
                  "scan": ([model.scan], {"task": None, "seed": None, "restrict": "range"}, {"first"}),
+                 "probe_samples": ([model.probe], {"task": None, "seed": None, "places": None}, set()),
                  "channels": ([model.channels], {}, set()),
                  "generate": ([model.generate], {"prompt": "place"}, set()),
                  "command": ([], {}, {"arguments"}),

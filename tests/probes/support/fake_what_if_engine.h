@@ -108,6 +108,11 @@ class FakeWhatIfEngine : public Engine {
     return {};
   }
   Record PromptChannels(const PromptChannelsRequest&, const JobContext&) override { return {}; }
+  std::vector<Record> ProbeSamples(const ProbeSamplesRequest&,
+                                   const std::function<void(const Record&)>&,
+                                   const JobContext&) override {
+    return {};
+  }
   std::vector<Record> Preview(const PromptRequest&) const override { return {}; }
   Record Generate(const GenerateRequest&, const std::function<void(const Record&)>&,
                   const JobContext&) override {
