@@ -23,7 +23,7 @@ struct HeldFunction : torch::CustomClassHolder {
 class Recomputed : public torch::autograd::Function<Recomputed> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const variable_list& parameters, const TensorFunction& function) {
+                            const at::TensorList& parameters, const TensorFunction& function) {
     variable_list saved = {x};
     saved.insert(saved.end(), parameters.begin(), parameters.end());
     context->save_for_backward(saved);
@@ -58,7 +58,7 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
 
 at::Tensor Checkpointed(const TensorFunction& function, const at::Tensor& x,
                         const std::vector<at::Tensor>& parameters) {
-  return Recomputed::apply(x, parameters, function);
+  return Recomputed::apply(x, at::TensorList(parameters), function);
 }
 
 }  // namespace midscope
