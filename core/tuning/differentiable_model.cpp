@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/compute/weight_matrix.h"
 #include "core/tuning/checkpointing.h"
+#include "kernels/check.h"
 #include "kernels/types.h"
 
 namespace midscope {
@@ -101,13 +102,11 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
   }
   if (config_.embedding_norm) stream = Norm("embedding_norm", stream);
   for (int64_t index = 0; index < config_.layers; ++index) {
-    const auto block = [this,
-                        layer = LayerTensors(config_, index, plans[static_cast<size_t>(index)],
-                                             tokens, options_.device)](const at::Tensor& x) {
-      return Block(layer, x);
-    };
-    stream =
-        options_.checkpoints ? Checkpointed(block, stream, ParametersOf(index)) : block(stream);
+    const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
+                             options_.device);
+    const auto block = [this, layer](const at::Tensor& x) { return Block(layer, x); };
+    stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
+                                  : block(stream);
   }
   if (config_.final_norm) stream = Norm("final_norm", stream);
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
@@ -314,7 +313,13 @@ at::Tensor DifferentiableModel::Experts(const std::string& prefix, const at::Ten
 
 at::Tensor DifferentiableModel::Linear(const std::string& name, const at::Tensor& x) const {
   const at::Tensor bias = Weight(name + ".bias");
-  return at::linear(x, Weight(name), bias.defined() ? std::optional(bias) : std::nullopt);
+  const at::Tensor y =
+      at::linear(x, Weight(name), bias.defined() ? std::optional(bias) : std::nullopt);
+  const auto a = adapter_.tensors.find(name + kLoraA);
+  if (a == adapter_.tensors.end()) return y;
+  const at::Tensor& b = adapter_.tensors.at(name + kLoraB);
+  const at::Tensor update = at::linear(at::linear(x.to(at::kFloat), a->second), b);
+  return y + (update * adapter_.scale()).to(y.scalar_type());
 }
 
 at::Tensor DifferentiableModel::Norm(const std::string& name, const at::Tensor& x) const {
@@ -345,12 +350,24 @@ at::Tensor DifferentiableModel::NormWeight(const std::string& name) const {
   return config_.norm_adds_one ? weight.to(at::kFloat) + 1 : weight.to(at::kFloat);
 }
 
-std::vector<at::Tensor> DifferentiableModel::ParametersOf(int64_t layer) const {
-  const std::string prefix = std::to_string(layer) + ".";
+void DifferentiableModel::SetAdapter(LoraAdapter adapter) {
+  for (auto& [name, weight] : weights_) weight.set_requires_grad(false);
+  adapter_ = std::move(adapter);
+  for (auto& [name, tensor] : adapter_.tensors) {
+    MIDSCOPE_CHECK(Weight(name.substr(0, name.rfind('.'))).defined(), "no matrix for " + name);
+    tensor = tensor.to(options_.device).detach().clone().set_requires_grad(true);
+  }
+}
+
+std::vector<at::Tensor> DifferentiableModel::Parameters() const { return ParametersOf(""); }
+
+std::vector<at::Tensor> DifferentiableModel::ParametersOf(const std::string& prefix) const {
   std::vector<at::Tensor> parameters;
-  for (auto next = weights_.lower_bound(prefix);
-       next != weights_.end() && next->first.starts_with(prefix); ++next) {
-    if (next->second.requires_grad()) parameters.push_back(next->second);
+  for (const NamedTensors* tensors : {&weights_, &adapter_.tensors}) {
+    for (auto next = tensors->lower_bound(prefix);
+         next != tensors->end() && next->first.starts_with(prefix); ++next) {
+      if (next->second.requires_grad()) parameters.push_back(next->second);
+    }
   }
   return parameters;
 }

@@ -25,6 +25,7 @@
 #include "core/model/model_source.h"
 #include "core/plan/attention_plan.h"
 #include "core/tuning/layer_tensors.h"
+#include "core/tuning/lora.h"
 #include "core/tuning/trainable_weights.h"
 #include "kernels/types.h"
 
@@ -49,6 +50,13 @@ class DifferentiableModel {
   // Returns the weights by the decoder's names. They may be changed in place between passes.
   const NamedTensors& weights() const { return weights_; }
 
+  // Adds the adapter to the passes that follow, in place of an earlier one; from then on only its
+  // tensors have gradients. Throws std::logic_error if it adapts a matrix that the model lacks.
+  void SetAdapter(LoraAdapter adapter);
+  const LoraAdapter& adapter() const { return adapter_; }
+  // Returns the tensors that have gradients, in the order of their names.
+  std::vector<at::Tensor> Parameters() const;
+
   // Returns logits [token, vocabulary] in float32, with a graph that leads to the weights and is
   // valid while this model exists. plans [layer]: from TuningPlans for this number of tokens.
   at::Tensor Logits(std::span<const int32_t> ids, std::span<const AttentionPlan> plans) const;
@@ -56,7 +64,8 @@ class DifferentiableModel {
  private:
   using QueryKeyValue = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // [heads, token, width]
 
-  std::vector<at::Tensor> ParametersOf(int64_t layer) const;
+  // Returns those whose names begin with this.
+  std::vector<at::Tensor> ParametersOf(const std::string& prefix) const;
 
   // From the stream [token, hidden] to the stream.
   at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream) const;
@@ -80,6 +89,7 @@ class DifferentiableModel {
   ModelConfig config_;
   DifferentiableOptions options_;
   NamedTensors weights_;
+  LoraAdapter adapter_;  // no tensors: none
 };
 
 // Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
