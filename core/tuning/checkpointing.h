@@ -15,7 +15,7 @@ using TensorFunction = std::function<at::Tensor(const at::Tensor& x)>;
 // Returns function(x). `function` must be deterministic, and `parameters` must contain all tensors
 // with gradients that it uses besides x; the gradients of x and `parameters` equal those of the
 // plain call. Gradients of these gradients are not supported: the backward pass throws c10::Error.
-// What `function` refers to must outlive the result's graph.
+// Objects that `function` refers to must outlive the result's graph.
 at::Tensor Checkpointed(const TensorFunction& function, const at::Tensor& x,
                         const std::vector<at::Tensor>& parameters);
 

@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// What a layer's attention depends on besides its input and weights.
+// The values that a layer's attention depends on besides its input and weights.
 struct LayerTensors {
   // plan: from TuningPlans.
   LayerTensors(const ModelConfig& config, int64_t index, const AttentionPlan& plan, int64_t tokens,

@@ -5,12 +5,15 @@ computes them, for gradients_golden_test.
 
     python tests/core/make/make_gradients_golden.py OUT.json [NAME ...]                  (transformers 5, torch)
 
+With names: the cases of those models alone are made, beside those of others that OUT.json has.
+
 In float32, eager. The loss is the mean cross entropy of the next token over the 40 tokens of the model's expected.json, under
 the given ids IDS (a head, a middle and a tail with gaps between them, as CREAM has). Of each case: the loss, and for each
 tensor of the file, under its name there: [length of the last dimension, norm, signed sum] of its gradient. The signed sum is
 of all entries by flat index i, negated where bit 16 of i * 2654435761 (mod 2^32) is set, so it shows entries at wrong places.
 """
 
+import json
 import os
 import sys
 import tempfile
@@ -67,8 +70,14 @@ def case(name):
 
 def main():
     runs.set_up()
-    names = sys.argv[2:] or [name for name in sorted(MODELS) if name not in OTHERS and not name.startswith("gguf-")]
-    runs.write(sys.argv[1], [case(name) for name in names], dict(position_ids=IDS))
+    asked = sys.argv[2:]
+    names = asked or [name for name in sorted(MODELS) if name not in OTHERS and not name.startswith("gguf-")]
+    kept = []
+    if asked:
+        with open(sys.argv[1]) as file:
+            kept = [old for old in json.load(file)["cases"] if old["model"] not in asked]
+    made = [case(name) for name in names]
+    runs.write(sys.argv[1], sorted(kept + made, key=lambda made_case: made_case["model"]), dict(position_ids=IDS))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
+#include <malloc.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -23,13 +25,12 @@ namespace {
 class CountingAllocator : public c10::Allocator {
  public:
   at::DataPtr allocate(size_t bytes) override {
-    const size_t whole = (bytes + 2 * kHeader - 1) / kHeader * kHeader;
-    auto* block = static_cast<std::byte*>(std::aligned_alloc(kHeader, whole));
-    std::memcpy(block, &bytes, sizeof(bytes));
-    live += static_cast<int64_t>(bytes);
-    return {block + kHeader, block, &Free, at::Device(at::kCPU)};
+    constexpr size_t kAlignment = 64;
+    void* block = std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment);
+    live += static_cast<int64_t>(malloc_usable_size(block));
+    return {block, block, &Free, at::Device(at::kCPU)};
   }
-  at::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  at::DeleterFnPtr raw_deleter() const override { return &Free; }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     std::memcpy(to, from, bytes);
   }
@@ -37,11 +38,8 @@ class CountingAllocator : public c10::Allocator {
   static int64_t live;
 
  private:
-  static constexpr size_t kHeader = 64;
   static void Free(void* block) {
-    size_t bytes = 0;
-    std::memcpy(&bytes, block, sizeof(bytes));
-    live -= static_cast<int64_t>(bytes);
+    live -= static_cast<int64_t>(malloc_usable_size(block));
     std::free(block);
   }
 };
