@@ -155,7 +155,9 @@ LoraAdapter ReadAdapter(const std::filesystem::path& folder, const ModelSource& 
       const std::string name = std::string(kModelPrefix) + module->second.name + ending;
       const auto found = tensors.find(name);
       if (found == tensors.end()) return at::Tensor();
-      at::Tensor values = Floats(found->second, thing + ": " + name, shape);
+      std::string where = thing;
+      where.append(": ").append(name);
+      at::Tensor values = Floats(found->second, where, shape);
       tensors.erase(found);
       return values;
     };

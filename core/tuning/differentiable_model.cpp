@@ -313,8 +313,7 @@ at::Tensor DifferentiableModel::Experts(const std::string& prefix, const at::Ten
 
 at::Tensor DifferentiableModel::Linear(const std::string& name, const at::Tensor& x) const {
   const at::Tensor bias = Weight(name + ".bias");
-  const at::Tensor y =
-      at::linear(x, Weight(name), bias.defined() ? std::optional(bias) : std::nullopt);
+  at::Tensor y = at::linear(x, Weight(name), bias.defined() ? std::optional(bias) : std::nullopt);
   const auto a = adapter_.tensors.find(name + kLoraA);
   if (a == adapter_.tensors.end()) return y;
   const at::Tensor& b = adapter_.tensors.at(name + kLoraB);
