@@ -18,7 +18,7 @@ ROOMS = ["kernels", "core", "data", "probes", "gui"]
 FOLDERS = {
     "kernels": [".", "quantised", "cuda"],
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
-             "terms", "compute", "decoder", "run"],
+             "terms", "compute", "decoder", "run", "tuning"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "measure/scan", "sweep",
                "measure/channels", "engine", "serve", "client", "cli"],
@@ -26,7 +26,7 @@ FOLDERS = {
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LIBRARIES = {  # first part of the header's name -> rooms or folders that may include it
-    "ATen": {"core/compute", "core/decoder"}, "torch": {"core/compute", "core/decoder"}, "c10": {"core/compute", "core/decoder"},
+    "ATen": {"core/compute", "core/decoder", "core/tuning"}, "torch": {"core/compute", "core/decoder", "core/tuning"}, "c10": {"core/compute", "core/decoder", "core/tuning"},
     "hdf5": {"data/store", "data/sweep"}, "hdf5_hl": {"data/store", "data/sweep"},
     "qcustomplot": {"gui/plots"},
     "hwy": {"kernels"},

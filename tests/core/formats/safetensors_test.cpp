@@ -11,6 +11,7 @@
 
 #include "core/formats/folder_weights.h"
 #include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors_writer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/temporary_folder.h"
@@ -47,6 +48,37 @@ std::string ParseError(const std::string& bytes) {
 // One tensor "a" in a file with so many bytes of data.
 std::string OneError(const std::string& entry, size_t data_bytes) {
   return ParseError(File(R"({"a":)" + entry + "}", data_bytes));
+}
+
+TEST(SafetensorsWriter, WritesWhatTheReaderReads) {
+  const std::string bytes = "abcdefghijkl";
+  const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
+  const TemporaryFolder folder;
+  const SafetensorsTensors tensors = {{"a", {"F32", {2, 1}, data, 8}},
+                                      {"b", {"BF16", {2}, data + 8, 4}}};
+  WriteSafetensors(folder.path() / "file", tensors);
+  const std::string written = folder.Read("file");
+  const SafetensorsTensors read = Parse(written);
+  ASSERT_EQ(read.size(), 2u);
+  for (const auto& [name, tensor] : tensors) {
+    EXPECT_EQ(read.at(name).dtype, tensor.dtype);
+    EXPECT_EQ(read.at(name).shape, tensor.shape);
+    EXPECT_EQ(read.at(name).bytes, tensor.bytes);
+    EXPECT_EQ(std::memcmp(read.at(name).data, tensor.data, static_cast<size_t>(tensor.bytes)), 0);
+  }
+  EXPECT_NE(written.find(R"("__metadata__":{"format":"pt"})"), std::string::npos);
+  EXPECT_EQ((written.size() - 12) % 8, 0u);  // the data begin aligned
+}
+
+// A file that cannot be written leaves neither a part of it nor changes in an earlier one.
+TEST(SafetensorsWriter, LeavesTheOldFileIfItFails) {
+  const TemporaryFolder folder;
+  folder.Write("file", "old");
+  std::filesystem::create_directory(folder.path() / "file.partial");
+  const std::string message =
+      ErrorMessage([&] { WriteSafetensors(folder.path() / "file", SafetensorsTensors()); });
+  EXPECT_THAT(message, AllOf(HasSubstr("file: it cannot be written"), HasSubstr("directory")));
+  EXPECT_EQ(folder.Read("file"), "old");
 }
 
 TEST(Safetensors, ReadsWhatTheFormatAllows) {

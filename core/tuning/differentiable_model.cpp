@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+#include "core/tuning/differentiable_model.h"
+
+#include <ATen/ATen.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/compute/weight_matrix.h"
+#include "core/tuning/checkpointing.h"
+#include "kernels/check.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+namespace {
+
+// Throws Error for a model that the pass below does not follow.
+void CheckCovered(const ModelConfig& config) {
+  if (config.positions != PositionKind::kRotary) {
+    throw Failure(
+        "model " + config.architecture,
+        std::string("gradients need rotary positions, but ") + UnrotatedText(config.positions),
+        "Use a model with rotary positions");
+  }
+  if (config.stream_norms || config.embedding_width > 0) {
+    throw Failure("model " + config.architecture,
+                  "gradients do not support norms of the stream or projected embeddings");
+  }
+}
+
+// x [..., width], weight and bias: broadcast to x, or undefined.
+at::Tensor Normed(NormKind kind, double epsilon, const at::Tensor& x, const at::Tensor& weight,
+                  const at::Tensor& bias) {
+  at::Tensor values = x.to(at::kFloat);
+  if (kind == NormKind::kLayer) values = values - values.mean(-1, /*keepdim=*/true);
+  values = values * at::rsqrt(values.square().mean(-1, /*keepdim=*/true) + epsilon);
+  if (weight.defined()) values = values * weight;
+  if (bias.defined()) values = values + bias;
+  return values.to(x.scalar_type());
+}
+
+// Rotates the first elements of each head of x [token, head, width]: pair p is elements p and p +
+// pairs.
+at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
+  if (!cos.defined()) return x;
+  const int64_t pairs = cos.size(-1);
+  const at::Tensor values = x.to(at::kFloat);
+  const at::Tensor a = values.narrow(-1, 0, pairs);
+  const at::Tensor b = values.narrow(-1, pairs, pairs);
+  const at::Tensor rest = values.narrow(-1, 2 * pairs, x.size(-1) - 2 * pairs);
+  return at::cat({a * cos - b * sin, b * cos + a * sin, rest}, -1).to(x.scalar_type());
+}
+
+at::Tensor SoftCapped(const at::Tensor& x, double cap) {
+  return cap == 0 ? x : at::tanh(x / cap) * cap;
+}
+
+at::Tensor Activated(Activation activation, const at::Tensor& x) {
+  switch (activation) {
+    case Activation::kSilu:
+      return at::silu(x);
+    case Activation::kGelu:
+      return at::gelu(x, "none");
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
+    case Activation::kSquaredRelu:
+      return at::relu(x).square();
+    default:
+      return x;
+  }
+}
+
+at::Tensor ClampedSwigluOf(const ClampedSwiglu& settings, const at::Tensor& gate,
+                           const at::Tensor& up) {
+  const at::Tensor g = gate.clamp_max(settings.limit);
+  return (up.clamp(-settings.limit, settings.limit) + 1) * g * at::sigmoid(g * settings.gain);
+}
+
+}  // namespace
+
+DifferentiableModel::DifferentiableModel(const ModelSource& source,
+                                         const DifferentiableOptions& options,
+                                         const JobContext& context)
+    : config_(source.config()), options_(options) {
+  CheckCovered(config_);
+  weights_ = LoadTrainableWeights(source, options.dtype, options.device, context);
+}
+
+at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
+                                       std::span<const AttentionPlan> plans) const {
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const at::Tensor rows = at::tensor(std::vector<int64_t>(ids.begin(), ids.end()));
+  at::Tensor stream = at::embedding(Weight("token_embedding"), rows.to(options_.device));
+  if (config_.embedding_scale != 1.0) {
+    stream =
+        stream * kernels::RoundedTo(options_.dtype, static_cast<float>(config_.embedding_scale));
+  }
+  if (config_.embedding_norm) stream = Norm("embedding_norm", stream);
+  for (int64_t index = 0; index < config_.layers; ++index) {
+    const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
+                             options_.device);
+    const auto block = [this, layer](const at::Tensor& x) { return Block(layer, x); };
+    stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
+                                  : block(stream);
+  }
+  if (config_.final_norm) stream = Norm("final_norm", stream);
+  const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
+                                                    : Linear("output", stream);
+  return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
+}
+
+at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tensor& stream) const {
+  const std::string& prefix = layer.prefix;
+  const auto finished = [&](const std::string& norm, const at::Tensor& update) {
+    return (config_.output_norms ? Norm(norm, update) : update) * config_.update_scale;
+  };
+  const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
+  const at::Tensor middle =
+      stream + finished(prefix + "attention_output_norm", Attention(layer, input));
+
+  const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
+  const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");
+  const at::Tensor mlp_input = config_.input_norms ? Norm(mlp_norm, mlp_stream) : mlp_stream;
+  const at::Tensor update =
+      config_.experts.In(layer.index) ? Experts(prefix, mlp_input) : Mlp(prefix, mlp_input);
+  return middle + finished(prefix + "mlp_output_norm", update);
+}
+
+at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x) const {
+  auto [q, k, v] = config_.latent.used() ? LatentProjections(layer, x) : Projections(layer, x);
+  if (layer.query_scale.defined()) q = (q.to(at::kFloat) * layer.query_scale).to(q.scalar_type());
+  at::Tensor z;
+  if (layer.softcap == 0 && !config_.attention_sinks) {
+    const std::optional<at::Tensor> mask =
+        layer.visible.defined() ? std::optional(layer.visible) : std::nullopt;
+    z = at::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), mask,
+                                         /*dropout_p=*/0.0, /*is_causal=*/!mask.has_value(),
+                                         layer.logit_scale)
+            .squeeze(0);
+  } else {
+    at::Tensor logits = at::matmul(q, k.transpose(1, 2)).to(at::kFloat) * layer.logit_scale;
+    logits = SoftCapped(logits, layer.softcap)
+                 .masked_fill(~layer.visible, -std::numeric_limits<float>::infinity());
+    const at::Tensor sinks = Weight(layer.prefix + "sinks");
+    if (sinks.defined()) {
+      const at::Tensor column = sinks.to(at::kFloat).view({-1, 1, 1});
+      logits = at::cat({logits, column.expand({-1, q.size(1), 1})}, -1);
+    }
+    const at::Tensor pattern = at::softmax(logits, -1).narrow(-1, 0, k.size(1));
+    z = at::matmul(pattern.to(v.scalar_type()), v);
+  }
+  return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
+}
+
+// Returns queries or keys [token, head, head_dim], normed, clamped and rotated.
+at::Tensor DifferentiableModel::HeadsOf(const LayerTensors& layer, const std::string& name,
+                                        int64_t heads, const at::Tensor& x) const {
+  const bool is_normed = config_.plain_query_key_norm
+                             ? config_.attention[static_cast<size_t>(layer.index)].rotary
+                             : config_.query_key_norm != QueryKeyNorm::kNone;
+  const double limit = config_.clip_qkv;
+  const std::string norm = layer.prefix + name + "_norm";
+  at::Tensor y = Linear(layer.prefix + name, x).unflatten(1, {heads, config_.head_dim});
+  if (limit > 0 && !(is_normed && config_.clip_after_norm)) y = y.clamp(-limit, limit);
+  if (is_normed && !config_.norm_after_rotation) y = HeadNorm(norm, y);
+  if (limit > 0 && is_normed && config_.clip_after_norm) y = y.clamp(-limit, limit);
+  y = Rotated(y, layer.cos, layer.sin);
+  return is_normed && config_.norm_after_rotation ? HeadNorm(norm, y) : y;
+}
+
+DifferentiableModel::QueryKeyValue DifferentiableModel::Projections(const LayerTensors& layer,
+                                                                    const at::Tensor& x) const {
+  const double limit = config_.clip_qkv;
+  at::Tensor v =
+      Linear(layer.prefix + "value", x).unflatten(1, {config_.key_value_heads, config_.head_dim});
+  if (limit > 0) v = v.clamp(-limit, limit);
+  const auto by_query_head = [&](const at::Tensor& heads) {
+    return heads.transpose(0, 1).repeat_interleave(config_.heads_per_key_value_head(), 0);
+  };
+  return {HeadsOf(layer, "query", config_.heads, x).transpose(0, 1),
+          by_query_head(HeadsOf(layer, "key", config_.key_value_heads, x)), by_query_head(v)};
+}
+
+// Each head's key and value are expanded from the latent key (ModelConfig::latent).
+DifferentiableModel::QueryKeyValue DifferentiableModel::LatentProjections(
+    const LayerTensors& layer, const at::Tensor& x) const {
+  const LatentAttention& latent = config_.latent;
+  const std::string& prefix = layer.prefix;
+  const int64_t rotated = config_.rope_dimensions;
+  const auto normed = [&](const std::string& name, const at::Tensor& values) {
+    return Normed(NormKind::kRms, latent.norm_epsilon, values, NormWeight(prefix + name), {});
+  };
+  const auto turned = [&](const at::Tensor& heads) {
+    const at::Tensor halves =
+        latent.interleaved ? heads.unflatten(-1, {rotated / 2, 2}).transpose(-1, -2).flatten(-2)
+                           : heads;
+    return Rotated(halves, layer.cos, layer.sin);
+  };
+  const at::Tensor input =
+      latent.query_rank > 0 ? normed("query_in_norm", Linear(prefix + "query_in", x)) : x;
+  const at::Tensor q =
+      Linear(prefix + "query", input).unflatten(1, {config_.heads, latent.plain + rotated});
+  const at::Tensor query =
+      at::cat({q.narrow(2, 0, latent.plain), turned(q.narrow(2, latent.plain, rotated))}, 2);
+
+  const at::Tensor key = Linear(prefix + "latent", x);
+  const at::Tensor compressed = normed("latent_norm", key.narrow(1, 0, latent.rank));
+  at::Tensor plain;
+  at::Tensor value;
+  if (latent.split) {
+    const at::Tensor expand = Weight(prefix + "latent_key_out").unflatten(0, {-1, latent.rank});
+    plain = at::einsum("tr,hrp->thp", {compressed, expand});
+    value = Linear(prefix + "latent_value_out", compressed).unflatten(1, {-1, latent.value});
+  } else {
+    const at::Tensor both = Linear(prefix + "latent_out", compressed)
+                                .unflatten(1, {config_.heads, latent.plain + latent.value});
+    plain = both.narrow(2, 0, latent.plain);
+    value = both.narrow(2, latent.plain, latent.value);
+  }
+  const at::Tensor shared = turned(key.narrow(1, latent.rank, rotated).unsqueeze(1));
+  const at::Tensor keys = at::cat({plain, shared.expand({-1, config_.heads, -1})}, 2);
+  return {query.transpose(0, 1), keys.transpose(0, 1), value.transpose(0, 1)};
+}
+
+at::Tensor DifferentiableModel::Mlp(const std::string& prefix, const at::Tensor& x) const {
+  return Linear(prefix + "down", ActivatedMlp(prefix, x));
+}
+
+at::Tensor DifferentiableModel::ActivatedMlp(const std::string& prefix, const at::Tensor& x) const {
+  const at::Tensor up = Linear(prefix + "up", x);
+  if (!config_.gated_mlp) {
+    return config_.activation == Activation::kXielu ? Xielu(prefix, up)
+                                                    : Activated(config_.activation, up);
+  }
+  const at::Tensor gate = Linear(prefix + "gate", x);
+  if (config_.activation == Activation::kClampedSwiglu)
+    return ClampedSwigluOf(config_.clamped_swiglu, gate, up);
+  return Activated(config_.activation, gate) * up;
+}
+
+at::Tensor DifferentiableModel::Xielu(const std::string& prefix, const at::Tensor& x) const {
+  const auto number = [&](const char* name, double XieluSettings::*member) {
+    if (config_.xielu.empty()) return Weight(prefix + name).to(at::kFloat);
+    const XieluSettings& settings = config_.xielu[static_cast<size_t>(std::stoll(prefix))];
+    return at::full({1}, settings.*member, x.options().dtype(at::kFloat));
+  };
+  const at::Tensor beta = number("beta", &XieluSettings::beta);
+  const at::Tensor epsilon = number("epsilon", &XieluSettings::epsilon);
+  const at::Tensor positive =
+      at::softplus(number("alpha_positive", &XieluSettings::alpha_positive));
+  const at::Tensor negative =
+      beta + at::softplus(number("alpha_negative", &XieluSettings::alpha_negative));
+  const at::Tensor values = x.to(at::kFloat);
+  const at::Tensor below = (at::expm1(at::minimum(values, epsilon)) - values) * negative;
+  return (at::where(values > 0, values.square() * positive, below) + values * beta)
+      .to(x.scalar_type());
+}
+
+// Returns the factors [token, expert] of the experts' outputs (or inputs), 0 for those that are not
+// chosen, as ChooseExperts of the decoder.
+at::Tensor DifferentiableModel::ExpertWeights(const std::string& prefix,
+                                              const at::Tensor& x) const {
+  const ExpertSettings& experts = config_.experts;
+  const at::Tensor bias = Weight(prefix + "router.bias");
+  at::Tensor logits = at::linear(x.to(at::kFloat), Weight(prefix + "router").to(at::kFloat));
+  if (bias.defined()) logits = logits + bias;
+  if (experts.score == ExpertScore::kSoftmax) logits = logits.to(x.scalar_type()).to(at::kFloat);
+  const at::Tensor scores =
+      experts.score == ExpertScore::kSoftmax ? at::softmax(logits, -1) : at::sigmoid(logits);
+  at::Tensor choice = (experts.scales_input ? logits : scores).detach();
+  if (experts.choice_bias) choice = choice + Weight(prefix + "choice_bias");
+  if (experts.groups > 1) {
+    const at::Tensor groups = choice.unflatten(1, {experts.groups, -1});
+    const int64_t counted = experts.groups_by_largest ? 1 : 2;
+    const at::Tensor of_groups = std::get<0>(groups.topk(counted, -1)).sum(-1);
+    const at::Tensor kept = std::get<1>(of_groups.topk(experts.groups_per_row, -1));
+    const at::Tensor left_out = at::ones_like(of_groups, at::kBool).scatter(1, kept, 0);
+    choice = groups.masked_fill(left_out.unsqueeze(2), -std::numeric_limits<float>::infinity())
+                 .flatten(1);
+  }
+  const at::Tensor chosen = std::get<1>(choice.topk(experts.per_row, -1));
+  at::Tensor weights = scores.gather(1, chosen);
+  if (experts.normalised) weights = weights / weights.sum(-1, /*keepdim=*/true);
+  return at::zeros_like(scores).scatter(1, chosen, weights * experts.scale);
+}
+
+at::Tensor DifferentiableModel::Experts(const std::string& prefix, const at::Tensor& x) const {
+  const ExpertSettings& experts = config_.experts;
+  at::Tensor sum = at::zeros_like(x, at::kFloat);
+  if (experts.shared_width > 0) {
+    sum = Mlp(prefix + "shared.", x).to(at::kFloat);
+    if (experts.shared_gate)
+      sum = sum * at::sigmoid(Linear(prefix + "shared_gate", x).to(at::kFloat));
+  }
+  const at::Tensor weights = ExpertWeights(prefix, x);
+  for (int64_t expert = 0; expert < experts.count; ++expert) {
+    const at::Tensor rows = weights.select(1, expert).detach().nonzero().squeeze(1);
+    if (rows.numel() == 0) continue;
+    const at::Tensor factors = weights.select(1, expert).index_select(0, rows).unsqueeze(1);
+    at::Tensor in = x.index_select(0, rows);
+    if (experts.scales_input) in = (in.to(at::kFloat) * factors).to(x.scalar_type());
+    at::Tensor out = Mlp(prefix + "experts." + std::to_string(expert) + ".", in).to(at::kFloat);
+    if (!experts.scales_input) out = out * factors;
+    sum = sum.index_add(0, rows, out);
+  }
+  return sum.to(x.scalar_type());
+}
+
+at::Tensor DifferentiableModel::Linear(const std::string& name, const at::Tensor& x) const {
+  const at::Tensor bias = Weight(name + ".bias");
+  at::Tensor y = at::linear(x, Weight(name), bias.defined() ? std::optional(bias) : std::nullopt);
+  const auto a = adapter_.tensors.find(name + kLoraA);
+  if (a == adapter_.tensors.end()) return y;
+  const at::Tensor& b = adapter_.tensors.at(name + kLoraB);
+  const at::Tensor update = at::linear(at::linear(x.to(at::kFloat), a->second), b);
+  return y + (update * adapter_.scale()).to(y.scalar_type());
+}
+
+at::Tensor DifferentiableModel::Norm(const std::string& name, const at::Tensor& x) const {
+  return Normed(config_.norm, config_.norm_epsilon, x, NormWeight(name), Weight(name + ".bias"));
+}
+
+// x [token, head, head_dim].
+at::Tensor DifferentiableModel::HeadNorm(const std::string& name, const at::Tensor& x) const {
+  const at::Tensor weight = NormWeight(name);
+  switch (config_.query_key_norm) {
+    case QueryKeyNorm::kWidth:
+      return Normed(NormKind::kRms, config_.norm_epsilon, x.flatten(1), weight, {}).view_as(x);
+    case QueryKeyNorm::kEachHead:
+      return Normed(config_.norm, config_.norm_epsilon, x, weight.view({x.size(1), x.size(2)}), {});
+    default:
+      return Normed(NormKind::kRms, config_.norm_epsilon, x, weight, {});
+  }
+}
+
+at::Tensor DifferentiableModel::Weight(const std::string& name) const {
+  const auto found = weights_.find(name);
+  return found == weights_.end() ? at::Tensor() : found->second;
+}
+
+at::Tensor DifferentiableModel::NormWeight(const std::string& name) const {
+  const at::Tensor weight = Weight(name);
+  if (!weight.defined()) return {};
+  return config_.norm_adds_one ? weight.to(at::kFloat) + 1 : weight.to(at::kFloat);
+}
+
+void DifferentiableModel::SetAdapter(LoraAdapter adapter) {
+  for (auto& [name, weight] : weights_) weight.set_requires_grad(false);
+  adapter_ = std::move(adapter);
+  for (auto& [name, tensor] : adapter_.tensors) {
+    MIDSCOPE_CHECK(Weight(name.substr(0, name.rfind('.'))).defined(), "no matrix for " + name);
+    tensor = tensor.to(options_.device).detach().clone().set_requires_grad(true);
+  }
+}
+
+std::vector<at::Tensor> DifferentiableModel::Parameters() const { return ParametersOf(""); }
+
+std::vector<at::Tensor> DifferentiableModel::ParametersOf(const std::string& prefix) const {
+  std::vector<at::Tensor> parameters;
+  for (const NamedTensors* tensors : {&weights_, &adapter_.tensors}) {
+    for (auto next = tensors->lower_bound(prefix);
+         next != tensors->end() && next->first.starts_with(prefix); ++next) {
+      if (next->second.requires_grad()) parameters.push_back(next->second);
+    }
+  }
+  return parameters;
+}
+
+at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids) {
+  const auto predicted = static_cast<int64_t>(ids.size()) - 1;
+  const at::Tensor next = at::tensor(std::vector<int64_t>(ids.begin() + 1, ids.end()));
+  return at::cross_entropy_loss(logits.narrow(0, 0, predicted), next.to(logits.device()));
+}
+
+}  // namespace midscope

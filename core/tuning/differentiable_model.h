@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// A model whose forward pass is differentiable by LibTorch's autograd, for tuning and for gradients
+// by place. It follows the same description (ModelConfig) and the same attention plans as the
+// decoder, in LibTorch's operations.
+//
+// clang-format off
+//   const auto source = OpenModel("embedded");
+//   const DifferentiableModel model(*source, {});
+//   const auto plans = TuningPlans(ParseIntervention("pi(4)"), position_ids, model.config(), tokens);
+//   NextTokenLoss(model.Logits(ids, plans), ids).backward();
+//   model.weights().at("0.query").grad();                        // [heads * head_dim, hidden]
+// clang-format on
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/model/model_config.h"
+#include "core/model/model_source.h"
+#include "core/plan/attention_plan.h"
+#include "core/tuning/layer_tensors.h"
+#include "core/tuning/lora.h"
+#include "core/tuning/trainable_weights.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct DifferentiableOptions {
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  at::Device device = at::kCPU;
+  // Whether layers keep only their inputs, and are computed again in the backward pass
+  // (checkpointing.h): about a third more time, far less memory.
+  bool checkpoints = false;
+};
+
+class DifferentiableModel {
+ public:
+  // Loads the weights; `source` need not outlive the model. Throws Error for a model whose
+  // positions are not rotary, and in the cases of LoadTrainableWeights.
+  DifferentiableModel(const ModelSource& source, const DifferentiableOptions& options,
+                      const JobContext& context = {});
+
+  const ModelConfig& config() const { return config_; }
+  // Returns the weights by the decoder's names. They may be changed in place between passes.
+  const NamedTensors& weights() const { return weights_; }
+
+  // Adds the adapter to the passes that follow, in place of an earlier one; from then on only its
+  // tensors have gradients. Throws std::logic_error if it adapts a matrix that the model lacks.
+  void SetAdapter(LoraAdapter adapter);
+  const LoraAdapter& adapter() const { return adapter_; }
+  // Returns the tensors that have gradients, in the order of their names.
+  std::vector<at::Tensor> Parameters() const;
+
+  // Returns logits [token, vocabulary] in float32, with a graph that leads to the weights and is
+  // valid while this model exists. plans [layer]: from TuningPlans for this number of tokens.
+  at::Tensor Logits(std::span<const int32_t> ids, std::span<const AttentionPlan> plans) const;
+
+ private:
+  using QueryKeyValue = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // [heads, token, width]
+
+  // Returns those whose names begin with this.
+  std::vector<at::Tensor> ParametersOf(const std::string& prefix) const;
+
+  // From the stream [token, hidden] to the stream.
+  at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream) const;
+  at::Tensor Attention(const LayerTensors& layer, const at::Tensor& x) const;
+  at::Tensor HeadsOf(const LayerTensors& layer, const std::string& name, int64_t heads,
+                     const at::Tensor& x) const;
+  QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x) const;
+  QueryKeyValue LatentProjections(const LayerTensors& layer, const at::Tensor& x) const;
+  at::Tensor Mlp(const std::string& prefix, const at::Tensor& x) const;
+  at::Tensor ActivatedMlp(const std::string& prefix, const at::Tensor& x) const;
+  at::Tensor Xielu(const std::string& prefix, const at::Tensor& x) const;
+  at::Tensor ExpertWeights(const std::string& prefix, const at::Tensor& x) const;
+  at::Tensor Experts(const std::string& prefix, const at::Tensor& x) const;
+  at::Tensor Linear(const std::string& name, const at::Tensor& x) const;
+  at::Tensor Norm(const std::string& name, const at::Tensor& x) const;
+  at::Tensor HeadNorm(const std::string& name, const at::Tensor& x) const;
+
+  at::Tensor Weight(const std::string& name) const;  // undefined if there is none
+  at::Tensor NormWeight(const std::string& name) const;
+
+  ModelConfig config_;
+  DifferentiableOptions options_;
+  NamedTensors weights_;
+  LoraAdapter adapter_;  // no tensors: none
+};
+
+// Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
+// logits [token, vocabulary], ids [token].
+at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids);
+
+}  // namespace midscope

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "core/tuning/tuning_optimizer.h"
+
+#include <ATen/ATen.h>
+#include <torch/optim/adamw.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+// As in torch.nn.utils.clip_grad_norm_.
+constexpr double kNormEpsilon = 1e-6;
+
+torch::optim::AdamWOptions OptionsOf(const OptimizerSettings& settings) {
+  return torch::optim::AdamWOptions(settings.rate)
+      .betas({settings.beta_1, settings.beta_2})
+      .eps(settings.epsilon)
+      .weight_decay(settings.weight_decay);
+}
+
+double NormOf(const std::vector<at::Tensor>& gradients) {
+  double squares = 0;
+  for (const at::Tensor& gradient : gradients)
+    squares += gradient.to(at::kDouble).square().sum().item<double>();
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+TuningOptimizer::TuningOptimizer(std::vector<at::Tensor> parameters,
+                                 const OptimizerSettings& settings)
+    : parameters_(std::move(parameters)),
+      settings_(settings),
+      adam_w_(std::make_unique<torch::optim::AdamW>(parameters_, OptionsOf(settings))) {}
+
+TuningOptimizer::~TuningOptimizer() = default;
+
+double TuningOptimizer::RateOf(int64_t step) const {
+  const auto share = [](int64_t part, int64_t whole) {
+    return static_cast<double>(part) / static_cast<double>(std::max<int64_t>(1, whole));
+  };
+  if (step < settings_.warm_up) return settings_.rate * share(step, settings_.warm_up);
+  return settings_.rate *
+         std::max(0.0, share(settings_.steps - step, settings_.steps - settings_.warm_up));
+}
+
+double TuningOptimizer::Step() {
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+  }
+  const double norm = NormOf(gradients);
+  if (!std::isfinite(norm)) {
+    throw Failure("gradients", "in step " + std::to_string(steps_done_) + " they are not finite",
+                  "Use a lower rate, or dtype float32");
+  }
+  if (settings_.largest_norm > 0) {
+    const double factor = std::min(1.0, settings_.largest_norm / (norm + kNormEpsilon));
+    for (at::Tensor& gradient : gradients) gradient.mul_(factor);
+  }
+  for (torch::optim::OptimizerParamGroup& group : adam_w_->param_groups())
+    group.options().set_lr(RateOf(steps_done_));
+  adam_w_->step();
+  adam_w_->zero_grad();
+  ++steps_done_;
+  return norm;
+}
+
+}  // namespace midscope

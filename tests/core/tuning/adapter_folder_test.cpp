@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Adapters in PEFT's format; golden/adapters were written by PEFT 0.21.
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/tuning/adapter_folder.h"
+#include "core/tuning/differentiable_model.h"
+#include "core/tuning/tuning_plans.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/golden_runs.h"
+#include "tests/core/support/safetensors_parts.h"
+#include "tests/core/support/temporary_folder.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using test::ErrorMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kAdapters = MIDSCOPE_TESTS "/core/golden/adapters/";
+
+std::string Bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void ExpectEqualTensors(const std::string& made, const std::string& expected) {
+  const auto parts = test::ReadSafetensors(Bytes(made));
+  const auto expected_parts = test::ReadSafetensors(Bytes(expected));
+  EXPECT_EQ(parts.size(), expected_parts.size());
+  for (const auto& [name, part] : expected_parts) {
+    ASSERT_TRUE(parts.contains(name)) << name;
+    EXPECT_EQ(parts.at(name).dtype, part.dtype) << name;
+    EXPECT_EQ(parts.at(name).shape, part.shape) << name;
+    EXPECT_EQ(parts.at(name).bytes, part.bytes) << name;
+  }
+}
+
+std::unique_ptr<ModelSource> Source(const std::string& name) {
+  return OpenModel(test::TinyModelPath(name));
+}
+
+at::Tensor LogitsOf(const std::string& name, const DifferentiableModel& model) {
+  const std::vector<int32_t> ids = test::PromptIds(name);
+  return model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids))).detach();
+}
+
+// glm4's rows of query and key are in another order in the file.
+TEST(AdapterFolder, WritesWhatPeftWrote) {
+  for (const std::string name : {"llama", "glm4"}) {
+    const auto source = Source(name);
+    const LoraAdapter adapter = ReadAdapter(kAdapters + name, *source);
+    EXPECT_EQ(adapter.root_scale, name == "glm4");
+    const test::TemporaryFolder folder;
+    WriteAdapter(adapter, *source, folder.path() / "made");
+    const std::string made = (folder.path() / "made").string();
+    ExpectEqualTensors(made + "/adapter_model.safetensors",
+                       kAdapters + name + "/adapter_model.safetensors");
+    const auto written = test::ReadJson(made + "/adapter_config.json");
+    const auto expected = test::ReadJson(kAdapters + name + "/adapter_config.json");
+    for (const auto& [key, value] : written.items()) {
+      if (key == "base_model_name_or_path") continue;
+      EXPECT_EQ(value, expected.at(key)) << name << " " << key;
+    }
+  }
+}
+
+// In a GGUF file the tensors have other names, and rows of query and key another order.
+TEST(AdapterFolder, FitsAGgufFile) {
+  const auto source = Source("gguf-llama");
+  const LoraAdapter adapter =
+      MakeLora({.rank = 2, .projections = {"query", "key", "down"}}, source->config());
+  const test::TemporaryFolder folder;
+  WriteAdapter(adapter, *source, folder.path());
+  const auto parts =
+      test::ReadSafetensors(Bytes((folder.path() / "adapter_model.safetensors").string()));
+  EXPECT_TRUE(parts.contains("base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight"));
+  EXPECT_TRUE(parts.contains("base_model.model.model.layers.0.mlp.down_proj.lora_B.weight"));
+  const LoraAdapter again = ReadAdapter(folder.path(), *source);
+  ASSERT_EQ(again.tensors.size(), adapter.tensors.size());
+  for (const auto& [name, tensor] : adapter.tensors)
+    EXPECT_TRUE(at::equal(again.tensors.at(name), tensor)) << name;
+}
+
+TEST(AdapterFolder, ANewAdapterChangesNothing) {
+  const auto source = Source("llama");
+  DifferentiableModel model(*source, {});
+  const at::Tensor before = LogitsOf("llama", model);
+  model.SetAdapter(MakeLora({.rank = 3}, source->config()));
+  EXPECT_TRUE(at::equal(LogitsOf("llama", model), before));
+  EXPECT_EQ(model.Parameters().size(), 2 * 2 * 2);
+  model.SetAdapter(ReadAdapter(kAdapters + "llama", *source));
+  EXPECT_GT((LogitsOf("llama", model) - before).abs().max().item<double>(), 0.1);
+}
+
+TEST(AdapterFolder, RefusesWhatItDoesNotFollow) {
+  const auto source = Source("llama");
+  const test::TemporaryFolder folder;
+  const auto read = [&](const std::string& key, const nlohmann::json& value,
+                        const ModelSource& model) {
+    auto config = test::ReadJson(kAdapters + "llama/adapter_config.json");
+    config[key] = value;
+    folder.Write("adapter_config.json", config.dump());
+    folder.Write("adapter_model.safetensors", Bytes(kAdapters + "llama/adapter_model.safetensors"));
+    return ErrorMessage([&] { ReadAdapter(folder.path(), model); });
+  };
+  EXPECT_EQ(read("lora_dropout", 0.1, *source), "");
+  EXPECT_THAT(read("peft_type", "IA3", *source), HasSubstr("not LORA"));
+  EXPECT_THAT(read("bias", "all", *source), HasSubstr("bias"));
+  EXPECT_THAT(read("use_dora", true, *source), HasSubstr("use_dora"));
+  EXPECT_THAT(read("rank_pattern", {{"q_proj", 4}}, *source), HasSubstr("rank_pattern"));
+  EXPECT_THAT(read("r", 4, *source), HasSubstr("the shape is [3, 36]; the model needs [4, 36]"));
+  EXPECT_THAT(read("r", 3, *Source("qwen2")), HasSubstr("the model needs"));
+  EXPECT_THAT(read("r", 3, *Source("gpt-neox")), HasSubstr("belongs to no projection"));
+  const auto phi3 = Source("phi3");
+  EXPECT_THAT(
+      ErrorMessage([&] { WriteAdapter(MakeLora({}, phi3->config()), *phi3, folder.path()); }),
+      AllOf(HasSubstr("0.query"), HasSubstr("phi3")));
+}
+
+TEST(Lora, RefusesProjectionsThatTheModelLacks) {
+  const auto source = Source("phi");
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage,
+                           [&] { MakeLora({.projections = {"gate"}}, source->config()); }),
+              AllOf(HasSubstr("gate"), HasSubstr("attention_out, down, key, query, up, value")));
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { MakeLora({.rank = 0}, source->config()); }),
+              HasSubstr("at least 1"));
+}
+
+}  // namespace
+}  // namespace midscope
