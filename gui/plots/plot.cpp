@@ -7,6 +7,8 @@
 #include "gui/plots/curve_labels.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/plot_words.h"
+#include "gui/plots/thin_ticker.h"
 #include "gui/plots/wrapped_text.h"
 
 namespace midscope {
@@ -28,6 +30,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   setLocale(QLocale::c());
   setStatusTip(MouseHelp());
   setAccessibleName(title);
+  OfferPlotsInWords();
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);
@@ -40,7 +43,16 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
   connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYAxis);
-  connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
+  connect(this, &QCustomPlot::beforeReplot, this, [this] {
+    if (in_picture()) return;
+    thin_ = std::make_unique<ThinLabels>(*this);
+    updateLayout();  // labels are left out by the sizes of the last layout
+  });
+  connect(this, &QCustomPlot::afterReplot, this, [this] {
+    drawn_fast_ = dragging_;
+    thin_.reset();
+    NoteNewWords(this);
+  });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
   // By default, QCustomPlot does not propagate right clicks to the dock, whose menu serves all its
@@ -119,8 +131,11 @@ void Plot::draw(QCPPainter* painter) {
     SettlePicture();
   } else {
     FitText();
+    thin_ = std::make_unique<ThinLabels>(*this);
+    updateLayout();
   }
   QCustomPlot::draw(painter);
+  thin_.reset();
 }
 
 void Plot::FitText() {
@@ -132,7 +147,10 @@ void Plot::FitText() {
                       ? Wrapped(full_title_, title_metrics, title_width)
                       : title_metrics.elidedText(full_title_, Qt::ElideRight, title_width));
   if (curve_labels_) curve_labels_->Fit();
-  if (most_in_a_row_ >= 0) FitLegend(width);
+  if (most_in_a_row_ >= 0) {
+    FitLegend(width);
+    ShowLegendIfHigh();
+  }
   if (caption_text_) {
     caption_text_->setText(
         Wrapped(PictureCaption(), QFontMetrics(caption_text_->font()), title_width));
@@ -147,24 +165,43 @@ void Plot::FitText() {
   }
 }
 
-// Runs after the layout, which does not depend on the length of the label.
+namespace {
+
+// Shows as much of the axis label as fits beside the axis.
+void FitLabel(QCPAxis* axis, int length) {
+  const QString label = FullLabel(*axis);
+  const QString fits =
+      QFontMetrics(axis->labelFont()).elidedText(label, Qt::ElideRight, std::max(length, 0));
+  if (fits == axis->label()) return;
+  axis->setLabel(fits);
+  NoteElided(axis, label);
+}
+
+}  // namespace
+
+// Runs after the layout, which does not depend on the length of the labels.
 void Plot::FitYAxis() {
   if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has axes of its own
   // On a low plot, more numbers would overlap.
   constexpr int kMostTicks = 5;
+  const int height = axisRect()->height();
   const int line = QFontMetrics(yAxis->tickLabelFont()).height();
-  const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
-  if (ticks != yAxis->ticker()->tickCount()) {
-    yAxis->ticker()->setTickCount(ticks);
-    QueueReplot();  // the ticks of this replot are already chosen
+  const int ticks = std::clamp(height / (2 * line), 2, kMostTicks);
+  std::vector<QCPAxis*> axes = {yAxis};
+  for (int i = 0; i < plotLayout()->elementCount(); ++i) {
+    if (auto* scale = qobject_cast<QCPColorScale*>(plotLayout()->elementAt(i)))
+      axes.push_back(scale->axis());
   }
-  if (in_picture()) return;  // the label is broken into lines
-  const QString label = FullLabel(*yAxis);
-  const QString fits = QFontMetrics(yAxis->labelFont())
-                           .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
-  if (fits == yAxis->label()) return;
-  yAxis->setLabel(fits);
-  NoteElided(yAxis, label);
+  bool again = false;  // the ticks of this replot are already chosen
+  for (QCPAxis* axis : axes) {
+    if (ticks != axis->ticker()->tickCount()) {
+      axis->ticker()->setTickCount(ticks);
+      again = true;
+    }
+    if (!in_picture()) FitLabel(axis, height);  // in a picture it is broken into lines
+  }
+  if (!in_picture()) FitLabel(xAxis, axisRect()->width());
+  if (again) QueueReplot();
 }
 
 QString Plot::LabelTip(const QPointF& position) const {
@@ -215,6 +252,25 @@ void Plot::FitLegend(int width) {
   if (columns == legend->wrap()) return;
   legend->setWrap(columns);
   legend->setFillOrder(QCPLegend::foColumnsFirst, true);
+}
+
+void Plot::ShowLegendIfHigh() {
+  const bool placed = legend->layout() != nullptr;
+  if (curve_labels_ && !placed) return;  // labels at the lines instead
+  constexpr int kLeastLines = 3;         // height of the smallest plotting area, in lines of text
+  constexpr int kOtherLines = 4;         // title, label and numbers of the x axis, margins
+  const int rows =
+      legend->wrap() > 0 ? (legend->itemCount() + legend->wrap() - 1) / legend->wrap() : 1;
+  const int line = QFontMetrics(font()).lineSpacing();
+  const bool high = in_picture() || legend->itemCount() == 0 ||
+                    viewport().height() >= (rows + kOtherLines + kLeastLines) * line;
+  if (high == placed) return;
+  legend->setVisible(high);
+  if (high) {
+    plotLayout()->addElement(1, 0, legend);
+  } else {
+    plotLayout()->take(legend);
+  }
 }
 
 void Plot::UsePalette(const QPalette& chosen) {

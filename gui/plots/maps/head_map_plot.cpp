@@ -255,6 +255,12 @@ void HeadMapPlot::FitLayout() {
   if (changed) QueueReplot();
 }
 
+std::optional<QPointF> HeadMapPlot::CurrentPoint() const {
+  if (layers() == 0) return std::nullopt;
+  return QPointF(xAxis->coordToPixel(static_cast<double>(selected_.head)),
+                 yAxis->coordToPixel(static_cast<double>(selected_.layer)));
+}
+
 QString HeadMapPlot::TooltipAt(const QPointF& position) const {
   if (OnScale(position))
     return tr("%1\nwheel: range of the colours (Alt: the lower end); double click: all values")
