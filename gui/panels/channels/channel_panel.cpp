@@ -21,6 +21,7 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 #include "probes/measure/channels/channel_layers.h"
@@ -31,6 +32,9 @@ namespace {
 // Number of positions in the moving mean: more than a line of a task's list has, so that the trend
 // is visible.
 constexpr int kUsualSmoothing = 15;
+
+// In shorter prompts, the words hide a channel's trend along the positions.
+constexpr qsizetype kFewTokens = 1000;
 
 // The layers in which the setting scales a channel.
 LayerSet ScaledLayers(const QString& setting) {
@@ -107,7 +111,13 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   find->setToolTip(tr("Search for the channels that carry position"));
   connect(find, &QPushButton::clicked, this,
           [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
+  length_ = new ElidedLabel(this);
+  length_->setObjectName(QStringLiteral("channel_length"));
+  length_->setToolTip(
+      tr("<p>Over few tokens a channel changes more with the words than with the position. Find "
+         "channels averages it over texts of 1000 tokens</p>"));
   QHBoxLayout* head = MakeControlRow();
+  head->addWidget(length_, 1);
   head->addWidget(find);
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("channel"), channel_);
@@ -171,7 +181,12 @@ void ChannelPanel::Restore(const nlohmann::json& state) {
 void ChannelPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();
   if ((changes & Change::kPrompts) && session()->prompt()) {
-    plot_->SetTokens(Texts(*session()->prompt(), "token_text"));
+    const QStringList tokens = Texts(*session()->prompt(), "token_text");
+    plot_->SetTokens(tokens);
+    length_->SetText(
+        tokens.size() < kFewTokens
+            ? tr("%1 tokens: position shows from about %2 on").arg(tokens.size()).arg(kFewTokens)
+            : QString());
   }
   if (changes & Change::kChannel) ShowChannel();
   if (changes & Change::kSettings) FollowKnob();
