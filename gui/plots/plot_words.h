@@ -12,8 +12,8 @@ class Plot;
 // then the values at the current point (Plot::CurrentPoint).
 QString PlotInWords(const Plot& plot);
 
-// Lets screen readers ask for these words as the description of every plot. They are made when they
-// are asked for.
+// Lets screen readers ask for these words as the description of every plot. They are made on
+// request.
 void OfferPlotsInWords();
 // Notifies screen readers, if there are any, that the words have changed.
 void NoteNewWords(Plot* plot);

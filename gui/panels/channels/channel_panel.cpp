@@ -113,11 +113,8 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
           [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
   length_ = new ElidedLabel(this);
   length_->setObjectName(QStringLiteral("channel_length"));
-  length_->setToolTip(
-      tr("<p>Over few tokens a channel changes more with the words than with the position. Find "
-         "channels averages it over texts of 1000 tokens</p>"));
+  length_->hide();
   QHBoxLayout* head = MakeControlRow();
-  head->addWidget(length_, 1);
   head->addWidget(find);
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("channel"), channel_);
@@ -125,7 +122,13 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("layers"), layer_);
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
-  LayOut(plot_, head, row);
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addWidget(length_);
+  LayOut(view, head, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     const int64_t before = session()->channel();
     RefreshLink(before);
@@ -183,10 +186,11 @@ void ChannelPanel::Refresh(Changes changes) {
   if ((changes & Change::kPrompts) && session()->prompt()) {
     const QStringList tokens = Texts(*session()->prompt(), "token_text");
     plot_->SetTokens(tokens);
-    length_->SetText(
-        tokens.size() < kFewTokens
-            ? tr("%1 tokens: position shows from about %2 on").arg(tokens.size()).arg(kFewTokens)
-            : QString());
+    length_->SetText(tr("%1 tokens: the words hide the position; it shows from about %2 tokens on. "
+                        "Find channels averages over such texts")
+                         .arg(tokens.size())
+                         .arg(kFewTokens));
+    length_->setVisible(tokens.size() < kFewTokens);
   }
   if (changes & Change::kChannel) ShowChannel();
   if (changes & Change::kSettings) FollowKnob();
