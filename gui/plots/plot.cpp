@@ -38,10 +38,16 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
     if (in_picture()) return;
     thin_ = std::make_unique<ThinLabels>(*this);
     updateLayout();  // labels are left out by the sizes of the last layout
+    thinned_for_ = axisRectCount() > 0 ? axisRect()->size() : QSize();
   });
   connect(this, &QCustomPlot::afterReplot, this, [this] {
     drawn_fast_ = dragging_;
     thin_.reset();
+    // Once more, because labels that were left out change the sizes; not twice, because the sizes
+    // may alternate.
+    const bool other = !in_picture() && axisRectCount() > 0 && axisRect()->size() != thinned_for_;
+    repeats_ = other && !repeats_;
+    if (repeats_) QueueReplot();
     NoteNewWords(this);
   });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);

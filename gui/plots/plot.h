@@ -196,6 +196,8 @@ class Plot : public QCustomPlot {
   std::map<const QCPGraph*, DensePen> dense_;
   std::unique_ptr<CurveLabels> curve_labels_;
   std::unique_ptr<ThinLabels> thin_;  // during a replot
+  QSize thinned_for_;                 // size of the axes for which labels were left out
+  bool repeats_ = false;              // whether this replot repeats one for other sizes
   std::vector<QPointer<QCPLayerable>> screen_marks_;
   std::shared_ptr<PictureState> picture_;  // null: the plot is drawn on the screen
   bool brushes_ = false;

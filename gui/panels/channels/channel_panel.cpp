@@ -34,7 +34,7 @@ namespace {
 constexpr int kUsualSmoothing = 15;
 
 // In shorter prompts, the words hide a channel's trend along the positions.
-constexpr qsizetype kFewTokens = 1000;
+constexpr qsizetype kFewTokens = 2000;
 
 // The layers in which the setting scales a channel.
 LayerSet ScaledLayers(const QString& setting) {
@@ -186,8 +186,7 @@ void ChannelPanel::Refresh(Changes changes) {
   if ((changes & Change::kPrompts) && session()->prompt()) {
     const QStringList tokens = Texts(*session()->prompt(), "token_text");
     plot_->SetTokens(tokens);
-    length_->SetText(tr("%1 tokens: the words hide the position; it shows from about %2 tokens on. "
-                        "Find channels averages over such texts")
+    length_->SetText(tr("%1 tokens: too few for a trend; use about %2, or Find channels")
                          .arg(tokens.size())
                          .arg(kFewTokens));
     length_->setVisible(tokens.size() < kFewTokens);

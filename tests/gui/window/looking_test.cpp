@@ -99,7 +99,8 @@ class LookingTest : public QObject {
     QVERIFY(rig.OpenModel());
     const auto* note = rig.Find<ElidedLabel>("channel_length");
     QVERIFY(note->isVisible() && note->width() > 100);
-    QVERIFY2(note->text().contains("it shows from about 1000 tokens on"), qPrintable(note->text()));
+    QVERIFY2(note->text().contains("too few for a trend; use about 2000"),
+             qPrintable(note->text()));
   }
 
   void ThePointerPreviewsAHead() {
