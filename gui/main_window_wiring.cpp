@@ -109,6 +109,9 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
     connect(panel, &Panel::ChannelChosen, choices_, &ChoiceHistory::AddChannel);
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
+    connect(panel, &Panel::SettingOffered, this, [this](const QString& setting) {
+      errors_->Try([&] { SetSetting(Side::kB, setting); }, QStringLiteral("setting"));
+    });
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
     connect(panel, &Panel::RatiosOffered, this, &MainWindow::PutRatios);
     connect(panel, &Panel::PanelRequested, docks_, &DockArea::Show);

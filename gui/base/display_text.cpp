@@ -57,6 +57,11 @@ QString DurationText(double seconds) {
   return QObject::tr("%1 h").arg(std::ceil(minutes / kMinute));
 }
 
+QString WithCost(const QString& action, const QString& work, std::optional<double> seconds) {
+  const QString text = QObject::tr("%1: %2").arg(action, work);
+  return seconds ? QObject::tr("%1, about %2").arg(text, DurationText(*seconds)) : text;
+}
+
 QString WithoutFolders(const QString& setting) {
   static const QRegularExpression folders(QStringLiteral("ratios\\(\"?([^,()\"]*/)"));
   QString text = setting;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ HeadId ReadHeadId(const QString& text);
 
 // Text of an expected duration, rounded up: "12 s", "9 min", "3 h".
 QString DurationText(double seconds);
+// Returns an action with its cost: "Scan: 6750 runs, about 2 min"; without a time if it is unknown.
+QString WithCost(const QString& action, const QString& work, std::optional<double> seconds);
 
 // The setting's text for labels: paths of ratio files are reduced to file names.
 QString WithoutFolders(const QString& setting);

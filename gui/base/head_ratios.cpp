@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QStandardPaths>
 #include <algorithm>
 #include <cmath>
@@ -139,9 +140,14 @@ QString RatioFolder() {
          QStringLiteral("/ratios");
 }
 
+bool IsEditedMsPoe(const std::string& file) {
+  return QFileInfo(QString::fromStdString(file)).fileName().startsWith(QLatin1String(kEditedMsPoe));
+}
+
 HeadRatioTable InFolder(HeadRatioTable table, const QString& folder, bool write) {
+  const QString stem = QLatin1String(IsEditedMsPoe(table.file) ? kEditedMsPoe : "ratios-");
   const QString path = QDir(folder).filePath(
-      QStringLiteral("ratios-%1.json").arg(QString::fromStdString(RatioDigest(table))));
+      QStringLiteral("%1%2.json").arg(stem, QString::fromStdString(RatioDigest(table))));
   if (write && !QFile::exists(path)) {
     QDir().mkpath(folder);
     WriteWholeFile("ratios", path, RatioJson(table));

@@ -33,8 +33,13 @@ HeadRatioTable GroupedRatios(HeadRatioTable table, int64_t heads_per_key_value_h
 std::string RatioJson(const HeadRatioTable& table);
 // The folder in which the window stores ratio files, one per distinct table.
 QString RatioFolder();
+// The first part of the name of files with ratios that began as those of Ms-PoE.
+inline constexpr char kEditedMsPoe[] = "ms-poe-edited-";
+// Whether the file has ratios that began as those of Ms-PoE.
+bool IsEditedMsPoe(const std::string& file);
 // Sets the table's file name to the file in `folder` for its ratios; if `write`, also writes that
-// file. Throws Error if it cannot be written.
+// file. A table that began as Ms-PoE's keeps the first part of its name. Throws Error if the file
+// cannot be written.
 HeadRatioTable InFolder(HeadRatioTable table, const QString& folder, bool write);
 
 }  // namespace midscope

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kStateVersion = 2;  // version of saved states; states of another version are rejected
 // The smallest size in which every layout can be arranged.
-constexpr QSize kLeastRoom(780, 480);
+constexpr QSize kLeastRoom(780, 270);
 
 }  // namespace
 
@@ -146,7 +146,7 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   before_narrow_.clear();
   layout_ = layout.id;
   Q_EMIT LayoutChanged(layout_);
-  Arrangement all = layout.arrange(window()->size());
+  Arrangement all = ArrangementFor(layout, window()->size());
   const QStringList named = PanelsOf(all);
   Arrangement* last = &all;
   while (!last->parts.empty()) last = &last->parts.back();

@@ -9,6 +9,7 @@ namespace midscope {
 namespace {
 
 constexpr int kNarrowWindow = 1300;
+constexpr int kLowWindow = 620;
 
 Arrangement Tabs(int share, const QStringList& panels) {
   return {Arrangement::Kind::kTabs, share, {}, panels};
@@ -89,6 +90,22 @@ const LayoutEntry* FindLayout(const QString& id) {
   const auto found = std::find_if(list.begin(), list.end(),
                                   [&id](const LayoutEntry& entry) { return entry.id == id; });
   return found == list.end() ? nullptr : &*found;
+}
+
+Arrangement ArrangementFor(const LayoutEntry& layout, const QSize& window) {
+  Arrangement all = layout.arrange(window);
+  std::vector<Arrangement*> waiting;
+  if (window.height() < kLowWindow) waiting.push_back(&all);
+  while (!waiting.empty()) {
+    Arrangement* part = waiting.back();
+    waiting.pop_back();
+    if (part->kind == Arrangement::Kind::kColumn) {
+      *part = Tabs(part->share, PanelsOf(*part));
+    } else {
+      for (Arrangement& inner : part->parts) waiting.push_back(&inner);
+    }
+  }
+  return all;
 }
 
 QStringList PanelsOf(const Arrangement& arrangement) {

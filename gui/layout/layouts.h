@@ -35,6 +35,10 @@ const std::vector<LayoutEntry>& LayoutList();
 // Returns nullptr if there is none.
 const LayoutEntry* FindLayout(const QString& id);
 
+// Returns the mode's arrangement for a window of that size. In a low window, parts above each other
+// are tabs.
+Arrangement ArrangementFor(const LayoutEntry& layout, const QSize& window);
+
 // The ids of all panels in the arrangement.
 QStringList PanelsOf(const Arrangement& arrangement);
 

@@ -71,6 +71,8 @@ class Panel : public QWidget {
   void PlaceChosen(qint64 place);
   // Emitted when the user adds a term to setting B: "pi(8)", "channel(100, factor=-1)".
   void TermOffered(const QString& term);
+  // Emitted when the user replaces setting B.
+  void SettingOffered(const QString& setting);
   // Emitted when the user selects a channel for the factor control of setting B, or changes the
   // factor of a channel that B scales; `dragging`: the drag is not finished.
   void ScalingOffered(const midscope::ChannelScaling& scaling, bool dragging);

@@ -13,6 +13,7 @@
 #include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "core/base/text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
@@ -21,6 +22,7 @@
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
+#include "gui/widgets/term_cards.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/scan_effects.h"
@@ -46,6 +48,24 @@ ScanRequest RequestOf(const OptionSet& options) {
   request.places = options.Text("places");
   request.samples = options.Integer("samples");
   return request;
+}
+
+// Whether the field applies to a scan of that kind.
+bool AppliesToKind(const std::string& name, const OptionSet& options) {
+  const auto has = [&name](const ScanKind& kind) {
+    return std::find(kind.options.begin(), kind.options.end(), name) != kind.options.end();
+  };
+  return std::none_of(ScanKinds().begin(), ScanKinds().end(), has) ||
+         has(FindScanKind(options.Text("over")));
+}
+
+// The number of runs relative to one of a whole prompt that the term needs for an item: changes of
+// the last rows need these alone, others on average half of the layers.
+double ShareOfRun(const std::string& term, int64_t tokens) {
+  const bool last = term.find("rows=answer") != std::string::npos ||
+                    term.find("rows=last") != std::string::npos ||
+                    term.find("span=last") != std::string::npos;
+  return last ? 1.0 / static_cast<double>(std::max<int64_t>(tokens, 2)) : 0.5;
 }
 
 // The default terms of all kinds of scan, and patches of heads' outputs.
@@ -98,7 +118,15 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   form_ = new ParameterForm(FormParameters(), scroll, "scan_");
+  form_->SetLabels({{"over", tr("go over")},
+                    {"with", tr("change of each")},
+                    {"layers", tr("in layers")},
+                    {"channels", tr("channels")},
+                    {"pairs", tr("rotary pairs")},
+                    {"span", tr("passages")},
+                    {"places", tr("places of the answer")}});
   form_->ShowFirst({"over", "places", "samples"});
+  form_->SetApplies(AppliesToKind);
   form_->SetCheck([](const OptionSet& options) { RequestOf(options); });
   form_->Offer("with", OfferedTerms());
   scroll->setWidget(form_);
@@ -110,8 +138,13 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   start_ = new QPushButton(tr("Scan"), this);
   start_->setObjectName(QStringLiteral("scan_start"));
   start_->setToolTip(
-      tr("Runs the term for every item on samples of the task, against no change. "
-         "Cancel in the status bar stops it; what is done stays"));
+      tr("<p>Runs the change of every item on samples of the task, on top of setting A and against "
+         "it. Cancel in the status bar stops it; what is done stays</p>"));
+  click_ = new QComboBox(this);
+  click_->setObjectName(QStringLiteral("scan_click"));
+  click_->setToolTip(
+      tr("<p>A click on an item makes B what the item was run under, or adds it to B</p>"));
+  click_->addItems({tr("click: B is A and the item"), tr("click: add the item to B")});
   view_ = new QComboBox(this);
   view_->setObjectName(QStringLiteral("scan_view"));
   view_->setToolTip(tr("Quantity of the scan that is shown"));
@@ -122,9 +155,11 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   FlowLayout* row = MakeControlFlow();
   row->addWidget(start_);
   row->addWidget(view_);
+  row->addWidget(click_);
   row->addWidget(note_);
   LayOutPanel(this, tabs_, row);
   connect(start_, &QPushButton::clicked, this, &ScanPanel::Start);
+  connect(form_, &ParameterForm::Changed, this, &ScanPanel::ShowCost);
   connect(view_, &QComboBox::currentIndexChanged, this, [this] {
     new_view_.clear();
     Draw();
@@ -145,6 +180,7 @@ const Record* ScanPanel::ShownRecord() const { return session()->record(Side::kA
 void ScanPanel::Start() {
   const QString why = ErrorText([this] {
     ScanRequest request = RequestOf(form_->Checked());
+    request.base = session()->setting(Side::kA);
     // Reports errors that depend on the model before anything is stopped.
     MakeScan(FindScanKind(request.over), request.term, request.range, session()->model()->config);
     if (request.over == "heads")
@@ -160,6 +196,7 @@ void ScanPanel::Start() {
 }
 
 void ScanPanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMeans)) ShowCost();
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
     return;
   ShowState(ShownRecord());  // updates the button even if the panel is hidden
@@ -189,8 +226,32 @@ void ScanPanel::OfferViews(const Record* record) {
   view_->setVisible(!views_.empty());
 }
 
+// The scan runs every prompt once, then a part of it for each item.
+void ScanPanel::ShowCost() {
+  QString text = tr("Scan");
+  ErrorText([&] {
+    if (!session()->ready() || !session()->prompt()) return;
+    const ScanRequest request = RequestOf(form_->options());
+    const Scan scan = MakeScan(FindScanKind(request.over), request.term, request.range,
+                               session()->model()->config);
+    const auto places = static_cast<int64_t>(
+        request.places.empty() ? session()->prompts().size()
+                               : std::count(request.places.begin(), request.places.end(), ',') + 1);
+    const int64_t prompts = request.samples * places;
+    const int64_t runs = prompts * static_cast<int64_t>(scan.items.size());
+    std::optional<double> seconds = session()->prompt_seconds();
+    if (seconds) {
+      const double share = ShareOfRun(scan.term, AxisSize(*session()->prompt(), "token"));
+      *seconds *= static_cast<double>(prompts) + share * static_cast<double>(runs);
+    }
+    text = WithCost(text, tr("%L1 runs").arg(runs), seconds);
+  });
+  start_->setText(text);
+}
+
 void ScanPanel::ShowState(const Record* record) {
   start_->setEnabled(session()->ready());
+  click_->setVisible(record && session()->ready());
   if (!record) {
     note_->setText(session()->scans() ? tr("starts") : QString());
     return;
@@ -200,7 +261,6 @@ void ScanPanel::ShowState(const Record* record) {
   if (IntegerAttribute(*record, "complete", 1) == 0)
     text += session()->scans() ? tr(" so far") : tr(" so far, stopped; Scan continues");
   if (!new_view_.isEmpty()) text += tr(" · new view: %1").arg(new_view_);
-  if (session()->ready()) text += tr(" · click an item to add it to B");
   note_->setText(text);
 }
 
@@ -236,9 +296,18 @@ void ScanPanel::Offer(const QString& item) {
   const Scan scan =
       MakeScan(FindScanKind(TextAttribute(*record, "over").toStdString()),
                TextAttribute(*record, "with").toStdString(), range, session()->model()->config);
-  for (const ScanItem& one : scan.items) {
-    if (one.id == item.toStdString()) Q_EMIT TermOffered(QString::fromStdString(TermOf(scan, one)));
-  }
+  const bool adds = click_->currentIndex() == 1;
+  const QString why = ErrorText([&] {
+    const std::string base = TextAttribute(*record, "base").toStdString();
+    const Intervention before =
+        adds ? session()->setting(Side::kB) : ParseIntervention(base.empty() ? "none" : base);
+    for (const ScanItem& one : scan.items) {
+      if (one.id != item.toStdString()) continue;
+      Q_EMIT SettingOffered(
+          QString::fromStdString(PrintIntervention(WithOneMore(before, TermOf(scan, one)))));
+    }
+  });
+  if (!why.isEmpty()) Q_EMIT Failed(why);
 }
 
 std::vector<Plot*> ScanPanel::plots() const {

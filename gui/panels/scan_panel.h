@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Starts scans, which measure how much heads, layers, channels and so on matter, and shows their
 // results while they run: the largest effects as bars, two-dimensional scans such as layers by
-// passages as a map. A click adds the item's term to setting B. The head map also shows scans over
-// heads.
+// passages as a map. Items run on top of setting A. A click makes an item setting B. The head map
+// also shows scans over heads.
 #pragma once
 
 #include "gui/panels/panel.h"
@@ -40,7 +40,8 @@ class ScanPanel : public Panel {
   void Draw();
   void OfferViews(const Record* record);
   void ShowState(const Record* record);
-  // Adds the term of the item with this name to setting B.
+  void ShowCost();
+  // Sets B to the setting of the item with this name, or adds the item's term to B, as chosen.
   void Offer(const QString& item);
   const Record* ShownRecord() const;
 
@@ -49,6 +50,7 @@ class ScanPanel : public Panel {
   BarPlot* bars_;
   RecordPlot* map_;
   QComboBox* view_;
+  QComboBox* click_;  // what a click on an item does
   QPushButton* start_;
   QLabel* note_;
   std::vector<ScanView> views_;

@@ -71,8 +71,10 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   xAxis->setLabel(tr("token"));
   yAxis->setLabel(tr("attention weight"));
   SetNames(tr("A"), tr("B"));
+  connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this,
+          &AttentionPlot::FollowRange);
   connect(this, &QCustomPlot::afterLayout, this, &AttentionPlot::WidenGold);
-  SetLogarithmic(true);
+  SetLogarithmic(false);
   RestyleData();
   SetEmptyMessage(tr("No run yet"));
 }
@@ -119,8 +121,7 @@ void AttentionPlot::FillLines() {
     difference.append(row_b_[i] - row_a_[i]);
   }
   FillGraph(difference_, difference);
-  FillSums(sums_a_, row_a_);
-  FillSums(sums_b_, row_b_);
+  FillAllSums();
   PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
   PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
   StyleLines();
@@ -134,8 +135,9 @@ void AttentionPlot::ShowLines() {
   const bool only_b = b && compare_ == Compare::kB;
   const bool shown_a = !only_b && !differs();
   const bool shown_b = b && !differs() && compare_ != Compare::kA;
-  const std::tuple<QCPGraph*, bool> lines[] = {{graph_a_, shown_a},
-                                               {graph_b_, shown_b},
+  const bool tokens = !shows_sums_;
+  const std::tuple<QCPGraph*, bool> lines[] = {{graph_a_, shown_a && tokens},
+                                               {graph_b_, shown_b && tokens},
                                                {difference_, differs()},
                                                {sums_a_, shown_a && !sums_a_->data()->isEmpty()},
                                                {sums_b_, shown_b && !sums_b_->data()->isEmpty()}};
@@ -147,16 +149,22 @@ void AttentionPlot::ShowLines() {
       line->removeFromLegend();
     }
   }
-  rings_a_->setVisible(shown_a);
-  rings_b_->setVisible(shown_b);
-  threshold_a_->setVisible(threshold_a_->visible() && shown_a);
-  threshold_b_->setVisible(threshold_b_->visible() && shown_b);
+  rings_a_->setVisible(shown_a && tokens);
+  rings_b_->setVisible(shown_b && tokens);
+  threshold_a_->setVisible(!row_a_.isEmpty() && !counted_a_.counted.isEmpty() && shown_a && tokens);
+  threshold_b_->setVisible(!row_b_.isEmpty() && !counted_b_.counted.isEmpty() && shown_b && tokens);
   for (size_t i = 0; i < other_graphs_.size(); ++i) {
     const bool of_a = i % 2 == 0;
     const bool shown = other_graphs_[i]->data()->size() > 0 && !differs() &&
                        (of_a ? compare_ != Compare::kB || others_[i / 2].row_b.isEmpty()
                              : compare_ != Compare::kA);
-    other_graphs_[i]->setVisible(shown);
+    other_graphs_[i]->setVisible(shown && tokens);
+    other_sums_[i]->setVisible(shown && shows_sums_);
+    QCPGraph* named = tokens ? other_graphs_[i] : other_sums_[i];
+    QCPGraph* unnamed = tokens ? other_sums_[i] : other_graphs_[i];
+    unnamed->removeFromLegend();
+    named->removeFromLegend();
+    if (shown && of_a && !compact_) named->addToLegend();  // B has A's colour, dashed
   }
 }
 
@@ -164,7 +172,9 @@ void AttentionPlot::ShowLines() {
 void AttentionPlot::UseScale() {
   const bool log = logarithmic_ && !differs();
   if (!compact_) {
-    yAxis->setLabel(differs() ? tr("attention weight, B − A") : tr("attention weight"));
+    yAxis->setLabel(differs()     ? tr("attention weight, B − A")
+                    : shows_sums_ ? tr("attention, sum per passage")
+                                  : tr("attention weight"));
   }
   if (log == (yAxis->scaleType() == QCPAxis::stLogarithmic)) return;
   if (log) {
@@ -191,7 +201,21 @@ void AttentionPlot::SetCompact() {
   compact_ = true;
   xAxis->setLabel(QString());
   yAxis->setLabel(QString());
+  axisRect()->setAutoMargins(QCP::msTop | QCP::msBottom | QCP::msRight);
   ShowLines();
+  QueueReplot();
+}
+
+void AttentionPlot::SetLeft(int left) {
+  const int margin = left - axisRect()->outerRect().left();
+  if (margin == axisRect()->margins().left()) return;
+  axisRect()->setMargins(QMargins(margin, 0, 0, 0));
+  QueueReplot();
+}
+
+void AttentionPlot::ShowTokenLabels(bool shown) {
+  if (shown == xAxis->tickLabels()) return;
+  xAxis->setTickLabels(shown);
   QueueReplot();
 }
 
@@ -205,17 +229,22 @@ void AttentionPlot::SetHeadColor(const QColor& color) {
 void AttentionPlot::SetOthers(const std::vector<HeadRow>& others) {
   if (others == others_) return;
   others_ = others;
-  for (QCPGraph* graph : other_graphs_) removeGraph(graph);
+  for (const std::vector<QCPGraph*>* graphs : {&other_graphs_, &other_sums_}) {
+    for (QCPGraph* graph : *graphs) removeGraph(graph);
+  }
   other_graphs_.clear();
+  other_sums_.clear();
   for (const HeadRow& other : others_) {
     for (const bool b : {false, true}) {
       QCPGraph* graph = addGraph();
       graph->setName(b ? tr("%1, B").arg(other.name) : other.name);
-      if (b) graph->removeFromLegend();  // has A's colour, dashed
       FillGraph(graph, b ? other.row_b : other.row_a);
       other_graphs_.push_back(graph);
+      other_sums_.push_back(addGraph());
+      other_sums_.back()->setName(graph->name());
     }
   }
+  FillAllSums();
   StyleLines();
   ShowLines();
   RestyleData();
@@ -264,6 +293,7 @@ void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
   graph_a_->setName(name_a);
   graph_b_->setName(name_b);
   difference_->setName(tr("B − A"));
+  RestyleData();  // names the sums
   QueueReplot();
 }
 
@@ -293,19 +323,28 @@ void AttentionPlot::SetMarkedKey(int64_t key) {
 
 QVector<double> AttentionPlot::DrawnValues() const {
   QVector<double> values;
-  const auto add = [&values](const QCPGraph* graph) {
+  const auto add = [&values, this](const QCPGraph* graph) {
     if (!graph->visible()) return;
     for (const QCPGraphData& point : *graph->data()) {
+      if (stems_ && !xAxis->range().contains(point.key)) continue;
       if (!std::isnan(point.value)) values.append(point.value);
     }
   };
   for (const QCPGraph* graph : {graph_a_, graph_b_, difference_, sums_a_, sums_b_}) add(graph);
   for (const QCPGraph* graph : other_graphs_) add(graph);
+  for (const QCPGraph* graph : other_sums_) add(graph);
   return values;
 }
 
 void AttentionPlot::ResetView() {
   const qsizetype keys = std::max({row_a_.size(), row_b_.size(), qsizetype{1}});
+  const double margin = std::max(0.5, 0.01 * static_cast<double>(keys));
+  xAxis->setRange(-margin, static_cast<double>(keys) - 1 + margin);
+  FollowRange();
+  ResetAlongY();
+}
+
+void AttentionPlot::ResetAlongY() {
   double highest = 0;
   double lowest = 1;
   double least = 0;
@@ -315,8 +354,6 @@ void AttentionPlot::ResetView() {
     if (value > 0) lowest = std::min(lowest, value);
   }
   if (highest <= 0 && least >= 0) highest = 1;
-  const double margin = std::max(0.5, 0.01 * static_cast<double>(keys));
-  xAxis->setRange(-margin, static_cast<double>(keys) - 1 + margin);
   if (yAxis->scaleType() == QCPAxis::stLogarithmic) {
     yAxis->setRange(std::max(lowest * 0.7, kLogFloor), highest * 2.5);
   } else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plots the attention of the last query over the tokens: A and B of one head; several heads, one
-// colour per head, A solid and B dashed; or the difference B - A. The gold passage, the selected
-// tokens and the piece under the pointer are shaded. Rings mark the keys that Ms-PoE's score
-// counts, and a line the score's threshold.
+// colour per head, A solid and B dashed; or the difference B - A. On a linear axis, bars show the
+// sum over each passage, and stems the tokens where few of them are visible. The gold passage, the
+// selected tokens and the piece under the pointer are shaded. Rings mark the keys that Ms-PoE's
+// score counts, and a line the score's threshold.
 #pragma once
 
 #include <QString>
@@ -64,6 +65,11 @@ class AttentionPlot : public Plot {
   void SetCompare(Compare compare);
   // Hides the legend and the axis labels, for a plot below one that has them.
   void SetCompact();
+  // Sets where the axes of a compact plot begin, in pixels from the left: plots below each other
+  // have their tokens below each other.
+  void SetLeft(int left);
+  // Shows or hides the numbers or tokens below the axis of a compact plot.
+  void ShowTokenLabels(bool shown);
   // Sets one colour for both lines, which then differ in style only; an invalid colour selects the
   // colours of A and B.
   void SetHeadColor(const QColor& color);
@@ -77,11 +83,16 @@ class AttentionPlot : public Plot {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
   QCPGraph* difference_graph() const { return difference_; }
-  // For long prompts: horizontal lines at the sum of the row over each passage that contains no
-  // other passage; empty for short prompts.
+  // The sums of the row over each passage that contains no other passage: bars, five points each,
+  // and bars of the tokens outside all passages, on a linear axis that shows many tokens;
+  // horizontal lines, three points each, on a logarithmic axis of a long prompt; otherwise empty.
   QCPGraph* sums_of(Side side) const { return side == Side::kA ? sums_a_ : sums_b_; }
   // Two graphs, for A and B, per other head.
   const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
+  // One graph of sums per graph in other_graphs().
+  const std::vector<QCPGraph*>& other_sums() const { return other_sums_; }
+  // Whether bars of passages are drawn instead of tokens.
+  bool shows_sums() const { return shows_sums_; }
   const TokenSpan& range() const { return range_; }
   bool logarithmic() const { return logarithmic_; }
   // The gold passage; empty if there is none.
@@ -89,7 +100,10 @@ class AttentionPlot : public Plot {
   int64_t KeyAt(const QPointF& position) const;
 
   void ResetView() override;
+  // While bars show sums of passages: the weights of all tokens.
+  QString Table() const override;
   QString TooltipAt(const QPointF& position) const override;
+  std::optional<QPointF> CurrentPoint() const override;
 
  Q_SIGNALS:
   // The key under the pointer; -1: none.
@@ -107,17 +121,32 @@ class AttentionPlot : public Plot {
 
  private:
   // Below this number of tokens, lines are drawn as steps, because values between two tokens have
-  // no meaning. From this number on, sums of passages are drawn too.
+  // no meaning. From this number on, a logarithmic axis shows sums of passages too.
   static constexpr int kMostSteps = 300;
+  // Up to this number of visible tokens, a linear axis shows tokens as stems.
+  static constexpr int kMostStems = 80;
 
   QCPItemRect* MakeShade();
   void PlaceShade(QCPItemRect* shade, const TokenSpan& span);
   // The smallest span except the gold that contains the key; nullptr if there is none.
   const TokenSpan* SpanAt(int64_t key) const;
-  void FillSums(QCPGraph* graph, const QVector<double>& row) const;
+  // The part of each passage's width that a bar has, such as the second of three.
+  struct Slot {
+    int index = 0;
+    int count = 1;
+  };
+  bool WantsSums() const;
+  // The passages, and the tokens before, between and after them as passages without a name.
+  std::vector<TokenSpan> BarSpans(int64_t keys) const;
+  void FillSums(QCPGraph* graph, const QVector<double>& row, const Slot& slot) const;
+  void FillAllSums();
+  // Chooses bars of passages or stems of tokens by the number of visible tokens.
+  void FollowRange();
+  void ResetAlongY();
   void WidenGold();
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
   void StyleLines();
+  void StyleBars(QCPGraph* sums) const;
   void FillLines();
   void ShowLines();
   void UseScale();
@@ -128,6 +157,7 @@ class AttentionPlot : public Plot {
                            QCPItemStraightLine* line);
   QString CountedText(const CountedRow& counted, int64_t key) const;
   static QString OtherText(const HeadRow& other, int64_t key);
+  QString SumsText(int64_t key) const;
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;
@@ -135,6 +165,7 @@ class AttentionPlot : public Plot {
   QCPGraph* sums_a_;
   QCPGraph* sums_b_;
   std::vector<QCPGraph*> other_graphs_;
+  std::vector<QCPGraph*> other_sums_;
   QCPGraph* rings_a_;
   QCPGraph* rings_b_;
   QCPItemStraightLine* threshold_a_;
@@ -161,6 +192,8 @@ class AttentionPlot : public Plot {
   QColor head_color_;
   QSharedPointer<TokenTicker> ticker_;
   bool logarithmic_ = false;
+  bool shows_sums_ = false;
+  bool stems_ = false;  // whether tokens are drawn as stems
   bool compact_ = false;
   bool older_a_ = false;
   bool older_b_ = false;

@@ -48,6 +48,7 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
     const QString values = OtherText(other, key);
     if (!values.isEmpty()) tip += QStringLiteral("\n%1: %2").arg(other.name, values);
   }
+  if (shows_sums_) tip += SumsText(key);
   return tip;
 }
 
@@ -57,6 +58,32 @@ QString AttentionPlot::OtherText(const HeadRow& other, int64_t key) {
   if (key < other.row_a.size()) values << tr("A %1").arg(other.row_a[key], 0, 'g', 4);
   if (key < other.row_b.size()) values << tr("B %1").arg(other.row_b[key], 0, 'g', 4);
   return values.join(QStringLiteral(", "));
+}
+
+// The sums over the passage that has a bar at this token.
+QString AttentionPlot::SumsText(int64_t key) const {
+  const std::vector<TokenSpan> spans = BarSpans(std::max(row_a_.size(), row_b_.size()));
+  const auto passage = std::find_if(spans.begin(), spans.end(), [key](const auto& span) {
+    return key >= span.begin && key < span.end;
+  });
+  if (passage == spans.end()) return {};
+  const auto sum = [&passage](const QVector<double>& row) {
+    double total = 0;
+    for (int64_t at = passage->begin; at < std::min<int64_t>(passage->end, row.size()); ++at)
+      total += row[at];
+    return total;
+  };
+  QString text = (passage->name.empty() ? tr("\nsum of the tokens outside passages: A %1")
+                                        : tr("\nsum of the passage: A %1"))
+                     .arg(sum(row_a_), 0, 'g', 4);
+  if (!row_b_.isEmpty()) text += tr(", B %1").arg(sum(row_b_), 0, 'g', 4);
+  return text;
+}
+
+// The marked token.
+std::optional<QPointF> AttentionPlot::CurrentPoint() const {
+  if (!marked_->visible()) return std::nullopt;
+  return QPointF(xAxis->coordToPixel(marked_->point1->key()), axisRect()->center().y());
 }
 
 void AttentionPlot::HoverAt(const QPointF& position) {

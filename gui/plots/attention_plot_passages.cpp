@@ -8,10 +8,13 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/attention_plot.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/tokens/token_scale.h"
 
 namespace midscope {
 namespace {
+
+constexpr int kWeightDigits = 9;  // of a weight in CSV
 
 // The passages that contain no other passage, in their order.
 std::vector<TokenSpan> SmallestOf(std::vector<TokenSpan> spans) {
@@ -69,6 +72,7 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   if (!gold_.empty()) passages_.push_back(gold_);
   passages_ = SmallestOf(std::move(passages_));
   ticker_->SetTokens(tokens_);
+  FollowRange();
   if (prompt && before != tokens_) ReleaseView();  // between two prompts there may be no prompt
   PlaceShade(gold_shade_, gold_);
   PlaceShade(hover_shade_, {});
@@ -79,23 +83,102 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   QueueReplot();
 }
 
-// Fills a graph with one horizontal line per passage and gaps between them.
-void AttentionPlot::FillSums(QCPGraph* graph, const QVector<double>& row) const {
+bool AttentionPlot::WantsSums() const {
+  return yAxis->scaleType() == QCPAxis::stLinear && !differs() && passages_.size() > 1 &&
+         xAxis->range().size() > kMostStems;
+}
+
+std::vector<TokenSpan> AttentionPlot::BarSpans(int64_t keys) const {
+  std::vector<TokenSpan> all;
+  int64_t end = 0;
+  for (const TokenSpan& passage : passages_) {
+    if (passage.begin > end) all.push_back({"", end, passage.begin});
+    all.push_back(passage);
+    end = std::max(end, passage.end);
+  }
+  if (end < keys) all.push_back({"", end, keys});
+  return all;
+}
+
+// Fills a graph with one bar or horizontal line per passage and gaps between them. One passage
+// could not be compared with others.
+void AttentionPlot::FillSums(QCPGraph* graph, const QVector<double>& row, const Slot& slot) const {
   QVector<QCPGraphData> points;
   const auto keys = static_cast<int64_t>(row.size());
-  // One passage could not be compared with others, and for few tokens the weights are visible
-  // individually.
-  const bool drawn = keys >= kMostSteps && passages_.size() > 1;
-  for (const TokenSpan& passage : passages_) {
+  const bool lines = yAxis->scaleType() == QCPAxis::stLogarithmic && keys >= kMostSteps;
+  const bool drawn = (shows_sums_ || lines) && passages_.size() > 1;
+  for (const TokenSpan& passage : shows_sums_ ? BarSpans(keys) : passages_) {
     if (!drawn || passage.begin < 0 || passage.end > keys) continue;
     double sum = 0;
     for (int64_t key = passage.begin; key < passage.end; ++key) sum += row[key];
-    const double begin = static_cast<double>(passage.begin) - 0.5;
-    const double end = static_cast<double>(passage.end) - 0.5;
-    points << QCPGraphData(begin, sum) << QCPGraphData(end, sum)
-           << QCPGraphData(end, std::numeric_limits<double>::quiet_NaN());
+    const double width = static_cast<double>(passage.end - passage.begin) / slot.count;
+    const double begin = static_cast<double>(passage.begin) - 0.5 + slot.index * width;
+    const double end = begin + width;
+    if (shows_sums_) points << QCPGraphData(begin, 0);
+    points << QCPGraphData(begin, sum) << QCPGraphData(end, sum);
+    if (shows_sums_) points << QCPGraphData(end, 0);
+    points << QCPGraphData(end, std::numeric_limits<double>::quiet_NaN());
   }
-  graph->data()->set(points, false);
+  // Sorted already: another sort would exchange points of one bar, whose keys are equal.
+  graph->data()->set(points, true);
+  SetInTable(graph, shows_sums_);
+}
+
+// Bars of one passage are beside each other: A, B, and those of the other heads.
+void AttentionPlot::FillAllSums() {
+  const bool b = !row_b_.isEmpty() && compare_ != Compare::kA;
+  const bool a = row_b_.isEmpty() || compare_ != Compare::kB;
+  std::vector<std::pair<QCPGraph*, const QVector<double>*>> bars;
+  if (a) bars.emplace_back(sums_a_, &row_a_);
+  if (b) bars.emplace_back(sums_b_, &row_b_);
+  for (size_t i = 0; i < other_sums_.size(); ++i) {
+    const HeadRow& other = others_[i / 2];
+    const QVector<double>& row = i % 2 == 0 ? other.row_a : other.row_b;
+    if (!row.isEmpty()) bars.emplace_back(other_sums_[i], &row);
+  }
+  const bool beside = shows_sums_;
+  for (QCPGraph* sums : {sums_a_, sums_b_}) sums->data()->clear();
+  for (QCPGraph* sums : other_sums_) sums->data()->clear();
+  for (size_t i = 0; i < bars.size(); ++i) {
+    const Slot slot{beside ? static_cast<int>(i) : 0, beside ? static_cast<int>(bars.size()) : 1};
+    FillSums(bars[i].first, *bars[i].second, slot);
+  }
+}
+
+QString AttentionPlot::Table() const {
+  if (!shows_sums_) return {};
+  QString csv = QStringLiteral("name,token,attention weight\n");
+  const auto add = [&csv](const QCPGraph* sums, const QVector<double>& row) {
+    if (!sums->visible()) return;
+    for (qsizetype key = 0; key < row.size(); ++key) {
+      csv += QStringLiteral("%1,%2,%3\n")
+                 .arg(CsvField(sums->name()))
+                 .arg(key)
+                 .arg(row[key], 0, 'g', kWeightDigits);
+    }
+  };
+  add(sums_a_, row_a_);
+  add(sums_b_, row_b_);
+  for (size_t i = 0; i < other_sums_.size(); ++i)
+    add(other_sums_[i], i % 2 == 0 ? others_[i / 2].row_a : others_[i / 2].row_b);
+  return csv;
+}
+
+void AttentionPlot::FollowRange() {
+  const bool sums = WantsSums();
+  const bool stems = yAxis->scaleType() == QCPAxis::stLinear && xAxis->range().size() <= kMostStems;
+  if (std::exchange(stems_, stems) != stems) {
+    StyleLines();
+    RestyleData();
+  }
+  if (sums == shows_sums_) return;
+  shows_sums_ = sums;
+  FillAllSums();
+  UseScale();
+  ShowLines();
+  RestyleData();
+  ReleaseAlongY();  // the range belongs to the other quantity
+  ResetAlongY();
 }
 
 // The gold is visible even if it has less than three pixels.

@@ -259,6 +259,16 @@ void OutcomePlot::SetCurrentPlace(int64_t place) {
   QueueReplot();
 }
 
+// The first line at the current place.
+std::optional<QPointF> OutcomePlot::CurrentPoint() const {
+  if (!current_->visible() || lines_.empty()) return std::nullopt;
+  const OutcomeSeries& series = lines_.front().series;
+  const double place = current_->point1->key();
+  const qsizetype index = series.places.indexOf(place);
+  if (index < 0 || index >= series.values.size()) return std::nullopt;
+  return QPointF(xAxis->coordToPixel(place), yAxis->coordToPixel(series.values[index]));
+}
+
 void OutcomePlot::ResetView() {
   double first = 1;
   double last = 1;

@@ -55,6 +55,7 @@ class OutcomePlot : public Plot {
 
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;
+  std::optional<QPointF> CurrentPoint() const override;
 
  Q_SIGNALS:
   void PlaceChosen(qint64 place);

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/plot.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "gui/plots/curve_labels.h"
-#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/wrapped_text.h"
+#include "gui/plots/plot_words.h"
+#include "gui/plots/thin_ticker.h"
 
 namespace midscope {
 namespace {
 
 constexpr qsizetype kDense = 2;  // points per pixel above which the dashes of a line are invisible
 constexpr double kSmallPrint = 0.88;  // 7 points in pictures whose text has 8
-constexpr int kTextMargin = 16;
-constexpr int kScaleWidth = 90;       // pixels of a colour scale including its numbers
-constexpr int kFewestWide = 80;       // smallest width of a message in an empty plot, in pixels
-constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a legend item
 
 }  // namespace
 
@@ -28,6 +21,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   setLocale(QLocale::c());
   setStatusTip(MouseHelp());
   setAccessibleName(title);
+  OfferPlotsInWords();
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);
@@ -40,7 +34,22 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
   connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYAxis);
-  connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
+  connect(this, &QCustomPlot::beforeReplot, this, [this] {
+    if (in_picture()) return;
+    thin_ = std::make_unique<ThinLabels>(*this);
+    updateLayout();  // labels are left out by the sizes of the last layout
+    thinned_for_ = axisRectCount() > 0 ? axisRect()->size() : QSize();
+  });
+  connect(this, &QCustomPlot::afterReplot, this, [this] {
+    drawn_fast_ = dragging_;
+    thin_.reset();
+    // Once more, because labels that were left out change the sizes; not twice, because the sizes
+    // may alternate.
+    const bool other = !in_picture() && axisRectCount() > 0 && axisRect()->size() != thinned_for_;
+    repeats_ = other && !repeats_;
+    if (repeats_) QueueReplot();
+    NoteNewWords(this);
+  });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
   // By default, QCustomPlot does not propagate right clicks to the dock, whose menu serves all its
@@ -119,61 +128,11 @@ void Plot::draw(QCPPainter* painter) {
     SettlePicture();
   } else {
     FitText();
+    thin_ = std::make_unique<ThinLabels>(*this);
+    updateLayout();
   }
   QCustomPlot::draw(painter);
-}
-
-void Plot::FitText() {
-  const bool scale = plotLayout()->columnCount() > 1;
-  const int width = viewport().width() - kTextMargin;
-  const int title_width = width - (scale ? kScaleWidth : 0);
-  const QFontMetrics title_metrics(title_->font());
-  title_->setText(in_picture()
-                      ? Wrapped(full_title_, title_metrics, title_width)
-                      : title_metrics.elidedText(full_title_, Qt::ElideRight, title_width));
-  if (curve_labels_) curve_labels_->Fit();
-  if (most_in_a_row_ >= 0) FitLegend(width);
-  if (caption_text_) {
-    caption_text_->setText(
-        Wrapped(PictureCaption(), QFontMetrics(caption_text_->font()), title_width));
-  }
-  if (older_text_) {
-    older_text_->setText(
-        Wrapped(older_note_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
-  }
-  if (empty_message_) {
-    empty_message_->setText(
-        Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
-  }
-}
-
-// Runs after the layout, which does not depend on the length of the label.
-void Plot::FitYAxis() {
-  if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has axes of its own
-  // On a low plot, more numbers would overlap.
-  constexpr int kMostTicks = 5;
-  const int line = QFontMetrics(yAxis->tickLabelFont()).height();
-  const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
-  if (ticks != yAxis->ticker()->tickCount()) {
-    yAxis->ticker()->setTickCount(ticks);
-    QueueReplot();  // the ticks of this replot are already chosen
-  }
-  if (in_picture()) return;  // the label is broken into lines
-  const QString label = FullLabel(*yAxis);
-  const QString fits = QFontMetrics(yAxis->labelFont())
-                           .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
-  if (fits == yAxis->label()) return;
-  yAxis->setLabel(fits);
-  NoteElided(yAxis, label);
-}
-
-QString Plot::LabelTip(const QPointF& position) const {
-  if (!yAxis || axisRectCount() == 0) return {};
-  const QRect axes = axisRect()->rect();
-  const bool beside =
-      position.x() < axes.left() && position.y() > axes.top() && position.y() < axes.bottom();
-  const QString label = FullLabel(*yAxis);
-  return beside && label != yAxis->label() ? label : QString();
+  thin_.reset();
 }
 
 void Plot::PutOnMarksLayer(QCPLayerable* mark) {
@@ -192,29 +151,6 @@ void Plot::ReplotMarks() {
   } else {
     QueueReplot();
   }
-}
-
-// Puts as many names per row as fit.
-void Plot::FitLegend(int width) {
-  QVector<int> widths;
-  for (int i = 0; i < legend->itemCount(); ++i) {
-    auto* item = qobject_cast<QCPPlottableLegendItem*>(legend->item(i));
-    const QString name = item ? item->plottable()->name() : QString();
-    widths.append(QFontMetrics(legend->font()).horizontalAdvance(name) + kLegendItemFrame);
-  }
-  const auto count = static_cast<int>(widths.size());
-  int columns = most_in_a_row_ > 0 ? std::min(most_in_a_row_, count) : count;
-  const auto needed = [&widths](int in_a_row) {
-    QVector<int> widest(in_a_row, 0);
-    for (qsizetype i = 0; i < widths.size(); ++i) {
-      widest[i % in_a_row] = std::max(widest[i % in_a_row], widths[i]);
-    }
-    return std::accumulate(widest.begin(), widest.end(), 0);
-  };
-  while (columns > 1 && needed(columns) > width) --columns;
-  if (columns == legend->wrap()) return;
-  legend->setWrap(columns);
-  legend->setFillOrder(QCPLegend::foColumnsFirst, true);
 }
 
 void Plot::UsePalette(const QPalette& chosen) {

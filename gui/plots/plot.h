@@ -12,11 +12,13 @@
 #include <QString>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace midscope {
 
 class CurveLabels;
+class ThinLabels;
 
 class Plot : public QCustomPlot {
   Q_OBJECT
@@ -82,6 +84,8 @@ class Plot : public QCustomPlot {
   void ShowAlongY(const QCPRange& range);
   // The text of the tooltip at a position in the widget; "": no tooltip.
   virtual QString TooltipAt(const QPointF& position) const = 0;
+  // The position of the chosen token, head or place in the widget; nullopt: there is none.
+  virtual std::optional<QPointF> CurrentPoint() const { return std::nullopt; }
 
   static QString MouseHelp();
 
@@ -159,6 +163,8 @@ class Plot : public QCustomPlot {
   void ColourMessage();
   QString LabelTip(const QPointF& position) const;
   void FitLegend(int width);
+  // Takes the legend away while it would leave too little of a low plot.
+  void ShowLegendIfHigh();
   struct PictureState;
   void ShowCaption(bool shown);
   QString PictureCaption();
@@ -189,6 +195,9 @@ class Plot : public QCustomPlot {
   };
   std::map<const QCPGraph*, DensePen> dense_;
   std::unique_ptr<CurveLabels> curve_labels_;
+  std::unique_ptr<ThinLabels> thin_;  // during a replot
+  QSize thinned_for_;                 // size of the axes for which labels were left out
+  bool repeats_ = false;              // whether this replot repeats one for other sizes
   std::vector<QPointer<QCPLayerable>> screen_marks_;
   std::shared_ptr<PictureState> picture_;  // null: the plot is drawn on the screen
   bool brushes_ = false;

@@ -18,6 +18,7 @@ constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
+constexpr char kInTable[] = "midscope_in_table";
 
 QString Number(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
@@ -112,6 +113,8 @@ void SetShownOffset(QCPAbstractPlottable* line, double offset) {
   line->setProperty(kShownOffset, offset);
 }
 
+void SetInTable(QCPAbstractPlottable* line, bool table) { line->setProperty(kInTable, table); }
+
 void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
   map->setProperty(kCellTexts, texts);
 }
@@ -152,7 +155,8 @@ QString PlotCsv(Plot& plot, const QStringList& comments) {
       mapped = true;
       AddMap(*map, csv);
     }
-    if (!map && !is_bars && plottable->visible()) series.push_back(plottable);
+    const bool in_table = plottable->property(kInTable).toBool();
+    if (!map && !is_bars && !in_table && plottable->visible()) series.push_back(plottable);
   }
   csv += plot.Table();
   if (series.empty()) return csv;

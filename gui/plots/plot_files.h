@@ -43,6 +43,8 @@ void SetCellTexts(QCPColorMap* map, const QStringList& texts);
 // Stores the offset along x by which a line is drawn beside its true values; the CSV contains the
 // true values.
 void SetShownOffset(QCPAbstractPlottable* line, double offset);
+// Leaves the line out of the CSV while `table` is true: Plot::Table has its numbers.
+void SetInTable(QCPAbstractPlottable* line, bool table);
 
 // Writes STEM.FORMAT for each format and STEM.csv (PlotCsv) to the folder. Returns the paths of the
 // files, the CSV last.

@@ -75,7 +75,7 @@ void Plot::BeginPicture() {
     state->hidden.push_back(mark);
   }
   const auto keep = [&state, this](QCPAxis* axis) {
-    const QString full = axis == yAxis ? FullLabel(*axis) : axis->label();
+    const QString full = FullLabel(*axis);
     state->axes.push_back({axis, axis->label(), full, axis->range(), axis->tickLabelRotation()});
   };
   for (const QCPAxisRect* rect : axisRects()) {

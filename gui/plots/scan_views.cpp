@@ -157,6 +157,8 @@ QString ScanTitle(const Record& scan, const ScanView& view) {
   QString term = TextAttribute(scan, "with");
   static const QRegularExpression placeholder(QStringLiteral("\\{(\\w+)\\}"));
   term.replace(placeholder, Translated("each \\1"));
+  const QString base = TextAttribute(scan, "base");
+  if (!base.isEmpty()) term = Translated("%1 on top of %2").arg(term, base);
   return Translated("%1 — %2").arg(term, view.name);
 }
 

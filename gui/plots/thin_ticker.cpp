@@ -11,11 +11,13 @@ namespace {
 
 constexpr double kGap = 4;  // pixels between two labels
 constexpr double kHalfTurn = 180;
+constexpr int kIconAndMargins = 44;  // pixels of an item of the legend beside its name
 
 class ThinTicker : public QCPAxisTicker {
  public:
-  ThinTicker(QSharedPointer<QCPAxisTicker> own, QCPAxis* axis)
-      : own_(std::move(own)), axis_(axis) {}
+  ThinTicker(QSharedPointer<QCPAxisTicker> own, QCPAxis* axis) : own_(std::move(own)), axis_(axis) {
+    setTickCount(own_->tickCount());
+  }
 
   void generate(const QCPRange& range, const QLocale& locale, QChar format, int precision,
                 QVector<double>& ticks, QVector<double>* sub_ticks,
@@ -70,10 +72,32 @@ ThinLabels::ThinLabels(QCustomPlot& plot) {
     auto* scale = qobject_cast<QCPColorScale*>(plot.plotLayout()->elementAt(i));
     if (scale) change(scale->axis());
   }
+  if (plot.legend && plot.legend->layout()) ElideNames(plot);
+}
+
+// In the middle, because settings often differ at their ends.
+void ThinLabels::ElideNames(const QCustomPlot& plot) {
+  const int columns = std::max(plot.legend->wrap(), 1);
+  const int width = plot.viewport().width() / columns - kIconAndMargins;
+  const QFontMetrics metrics(plot.legend->font());
+  for (int i = 0; i < plot.legend->itemCount(); ++i) {
+    auto* item = qobject_cast<QCPPlottableLegendItem*>(plot.legend->item(i));
+    const QString name = item ? item->plottable()->name() : QString();
+    if (metrics.horizontalAdvance(name) <= width) continue;
+    names_.push_back({item->plottable(), name});
+    item->plottable()->setName(metrics.elidedText(name, Qt::ElideMiddle, width));
+  }
 }
 
 ThinLabels::~ThinLabels() {
-  for (const Changed& one : changed_) one.axis->setTicker(one.ticker);
+  for (const Name& name : names_) {
+    if (name.line) name.line->setName(name.full);
+  }
+  for (const Changed& one : changed_) {
+    if (!one.axis) continue;
+    one.ticker->setTickCount(one.axis->ticker()->tickCount());
+    one.axis->setTicker(one.ticker);
+  }
 }
 
 }  // namespace midscope

@@ -88,6 +88,8 @@ class Session : public QObject {
   };
   // Returns nullopt if the means exist, are running or start automatically.
   std::optional<MeansOffer> means_offer() const;
+  // The seconds that a run of one of the shown prompts took; nullopt: unknown.
+  std::optional<double> prompt_seconds() const;
   // Whether cheap means start automatically; true by default.
   void SetMeansStartAutomatically(bool start);
   bool means_start_automatically() const { return means_start_automatically_; }

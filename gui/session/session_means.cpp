@@ -113,6 +113,11 @@ std::optional<Session::MeansOffer> Session::means_offer() const {
                     known ? SecondsOf(missing) : std::numeric_limits<double>::quiet_NaN()};
 }
 
+std::optional<double> Session::prompt_seconds() const {
+  if (!sample_seconds_ || live_.prompts.empty()) return std::nullopt;
+  return *sample_seconds_ / static_cast<double>(live_.prompts.size());
+}
+
 void Session::SetMeansStartAutomatically(bool start) {
   if (start == means_start_automatically_) return;
   means_start_automatically_ = start;

@@ -144,9 +144,10 @@ void Session::SetPlace(size_t place) {
 void Session::OnPrompt(const EngineReply& reply) {
   const auto& request = std::get<PromptRequest>(reply.request);
   if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
-  DropPromptChannels();
   // Repeating the request of the shown prompt runs it again.
-  if (live_.prompt_request && SamePrompts(*live_.prompt_request, request)) {
+  const bool again = live_.prompt_request && SamePrompts(*live_.prompt_request, request);
+  const size_t place_before = live_.place;
+  if (again) {
     kept_views_.Forget(request);
   } else {
     KeepView();
@@ -161,6 +162,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   }
   // Defaults to the middle place, because the loss in the middle is the subject of study.
   if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
+  if (!again || live_.place != place_before) DropPromptChannels();
   live_.a.records.clear();
   live_.b.records.clear();
   live_.a.settled = live_.b.settled = false;

@@ -54,17 +54,34 @@ ParameterForm::ParameterForm(std::vector<Parameter> descriptions, QWidget* paren
 }
 
 void ParameterForm::ShowFirst(const std::vector<std::string>& names) {
-  for (const auto& [name, row] : rows_) {
-    const bool shown = std::find(names.begin(), names.end(), name) != names.end();
-    layout_->setRowVisible(row.field.widget, shown);
-  }
-  auto* more = new QPushButton(tr("More options"), this);
-  more->setObjectName(QStringLiteral("more_options"));
-  layout_->addRow(more);
-  connect(more, &QPushButton::clicked, this, [this, more] {
-    for (const auto& [name, row] : rows_) layout_->setRowVisible(row.field.widget, true);
-    layout_->setRowVisible(more, false);
+  for (auto& [name, row] : rows_)
+    row.first = std::find(names.begin(), names.end(), name) != names.end();
+  more_ = new QPushButton(tr("More options"), this);
+  more_->setObjectName(QStringLiteral("more_options"));
+  layout_->addRow(more_);
+  connect(more_, &QPushButton::clicked, this, [this] {
+    layout_->setRowVisible(std::exchange(more_, nullptr), false);
+    ShowFields();
   });
+  ShowFields();
+}
+
+void ParameterForm::SetLabels(const std::map<std::string, QString>& labels) {
+  for (const auto& [name, text] : labels) rows_.at(name).label->setText(text);
+}
+
+void ParameterForm::SetApplies(Applies applies) {
+  applies_ = std::move(applies);
+  Read();
+}
+
+bool ParameterForm::AppliesTo(const std::string& name, const OptionSet& options) const {
+  return !applies_ || applies_(name, options);
+}
+
+void ParameterForm::ShowFields() {
+  for (const auto& [name, row] : rows_)
+    layout_->setRowVisible(row.field.widget, (row.first || !more_) && AppliesTo(name, options_));
 }
 
 void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix) {
@@ -75,6 +92,7 @@ void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix
   auto* label = new QLabel(FieldLabel(parameter), this);
   label->setToolTip(row.field.input->toolTip());
   label->setBuddy(row.field.input);
+  row.label = label;
   layout_->addRow(label, row.field.widget);
   layout_->addRow(row.error);
   rows_[parameter.name] = std::move(row);
@@ -84,6 +102,7 @@ void ParameterForm::ReadField(const Parameter& option, OptionSet& options) const
   const std::string text = rows_.at(option.name).field.text();
   const bool stated = keeps_stated_ && options_.IsSet(option.name);
   options.Reset(option.name);
+  if (!AppliesTo(option.name, options)) return;
   if (option.kind == ParameterKind::kTextList) {
     for (const QString& part : Split(QString::fromStdString(text))) {
       options.SetText(option.name, part.toStdString());
@@ -107,6 +126,7 @@ void ParameterForm::Read() {
     };
     ShowError(rows_[option.name].error, ErrorText(read));
   }
+  ShowFields();
   const auto check = [this] {
     if (check_) check_(options_);
   };

@@ -14,6 +14,7 @@
 
 class QFormLayout;
 class QLabel;
+class QPushButton;
 
 namespace midscope {
 
@@ -38,6 +39,14 @@ class ParameterForm : public QWidget {
   void Offer(const std::string& name, const QStringList& texts, TextBox::Notes notes = nullptr);
   // Shows only the fields of these names, above a button that shows all.
   void ShowFirst(const std::vector<std::string>& names);
+  // Replaces the names of these parameters as labels of their fields.
+  void SetLabels(const std::map<std::string, QString>& labels);
+  // Sets which fields apply to the other values: those for which `applies` returns false are
+  // hidden, and their options are not set.
+  using Applies = std::function<bool(const std::string& name, const OptionSet& options)>;
+  void SetApplies(Applies applies);
+  // Calls `applies` again; call it when something else than the values that it uses has changed.
+  void ShowFields();
   // Sets whether an option stays set when its value equals the default. By default it does not, so
   // that a later default applies to it.
   void SetKeepsStated(bool keeps);
@@ -53,7 +62,10 @@ class ParameterForm : public QWidget {
   struct Row {
     ParameterField field;
     QLabel* error = nullptr;
+    QLabel* label = nullptr;
+    bool first = true;  // whether it is shown before the others are requested
   };
+  bool AppliesTo(const std::string& name, const OptionSet& options) const;
   void AddRow(const Parameter& parameter, const std::string& prefix);
   void Read();
   void ShowAll();
@@ -64,7 +76,9 @@ class ParameterForm : public QWidget {
   std::map<std::string, Row> rows_;
   QFormLayout* layout_;
   std::function<void(const OptionSet&)> check_;
+  Applies applies_;
   QLabel* check_error_;
+  QPushButton* more_ = nullptr;  // shows all fields; null: all are shown
   bool keeps_stated_ = false;
   bool quiet_ = false;
 };

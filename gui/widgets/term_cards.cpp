@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/terms/terms.h"
+#include "gui/base/head_ratios.h"
 
 namespace midscope {
 namespace {
@@ -78,7 +79,17 @@ std::vector<OffTerm> OffTermsOf(const std::vector<TermCard>& cards) {
   return off;
 }
 
+Intervention WithOneMore(const Intervention& setting, const std::string& term) {
+  const TermText added = ReadTerm(term);
+  if (GroupOf(*added.term) == TermGroup::kPositions) return WithTerm(setting, term);
+  std::vector<TermText> terms = SplitTerms(setting);
+  terms.push_back(added);
+  return ParseIntervention(StackLine(terms));
+}
+
 QString CardText(const TermText& term) {
+  if (term.term->name == "ratios" && IsEditedMsPoe(term.values.front()))
+    return QObject::tr("Ms-PoE, edited");
   QString text = QString::fromStdString(term.term->name);
   bool first = true;
   for (size_t i = 0; i < term.values.size(); ++i) {

@@ -44,4 +44,8 @@ size_t PlaceFor(const TermText& term, const std::vector<TermCard>& cards);
 // differ from their defaults.
 QString CardText(const TermText& term);
 
+// Returns the setting with one term added; a position scheme replaces the present one. Throws Error
+// (usage) if the result cannot be parsed.
+Intervention WithOneMore(const Intervention& setting, const std::string& term);
+
 }  // namespace midscope

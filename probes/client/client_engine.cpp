@@ -95,6 +95,7 @@ class ClientEngine : public Engine {
                       {"samples", request.samples},
                       {"range", RangeMessage(FindScanKind(request.over), request.range)}};
     if (!request.term.empty()) params["term"] = request.term;
+    if (!request.base.empty()) params["base"] = SettingText(request.base);
     if (!request.places.empty()) params["places"] = request.places;
     if (!request.first.empty()) params["first"] = request.first;
     return OnlyRecord("scan", params, context, partial);

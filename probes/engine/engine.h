@@ -183,6 +183,8 @@ struct CompareRequest {
 struct ScanRequest {
   std::string over = "heads";
   std::string term = {};  // "": the kind's default
+  // The setting under which every item and the reference run.
+  Intervention base = {};
   ScanRange range = {};
   std::string places = {};  // see ReadPlaces; "": those of the prompt request
   int64_t samples = 5;
@@ -191,7 +193,7 @@ struct ScanRequest {
 
   // Whether both scan the same items at the same places; number of samples and order may differ.
   bool ScansTheSame(const ScanRequest& other) const {
-    return over == other.over && term == other.term && range == other.range &&
+    return over == other.over && term == other.term && base == other.base && range == other.range &&
            places == other.places;
   }
 };

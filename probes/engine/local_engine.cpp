@@ -375,6 +375,7 @@ Record LocalEngine::Scan(const ScanRequest& request,
   SweepRun run = RunOfSamples(decoder_, loaded_.prompts, request.samples, request.places);
   run.plan.scan =
       MakeScan(FindScanKind(request.over), request.term, request.range, decoder_->config());
+  if (!request.base.empty()) run.plan.scan->base = PrintIntervention(request.base);
   for (const std::string& setting : ScanSettings(*run.plan.scan))
     run.plan.settings.push_back(ReadSetting(setting));
   run.order = ScanOrder(*run.plan.scan, request.first);

@@ -152,6 +152,7 @@ Message RunScan(EngineSession& session, const Call& call) {
   ScanRequest request;
   request.over = TextOf(call.params, "over", request.over);
   request.term = TextOf(call.params, "term", "");
+  request.base = ParseIntervention(TextOf(call.params, "base", "none"));
   request.places = TextOf(call.params, "places", "");
   request.samples = IntegerOf(call.params, "samples", 1, request.samples);
   request.range = ReadRange(call.params, request.over);
@@ -315,6 +316,7 @@ std::vector<Method> EngineMethods() {
        "Applies a term to every head, layer, channel or passage, one at a time.",
        {{"over", "text", "heads, layers, channels, ...; default heads"},
         {"term", "text", "with a placeholder; default: that of `over`"},
+        {"base", "text", "the setting under which all items run; default none"},
         {"range", "map",
          "options of midscope scan that restrict the items: layers, channels, pairs, span"},
         {"places", "text", "default: those of the prompt"},

@@ -257,6 +257,7 @@ Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects) {
   }
   record.attributes["over"] = plan.scan->kind;
   record.attributes["with"] = plan.scan->term;
+  if (!plan.scan->base.empty()) record.attributes["base"] = plan.scan->base;
   record.attributes["samples"] = effects.samples;
   record.attributes["task"] = plan.task;
   record.signal = "effect";

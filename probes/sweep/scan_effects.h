@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The effect of each item of a scan on the answer, by place of the gold piece: answer_nll under the
-// item's setting minus that of `none`, in nats. Above 0: ablating or changing the item makes the
-// answer less likely.
+// item's setting minus that of the scan's base, in nats. Above 0: ablating or changing the item
+// makes the answer less likely.
 #pragma once
 
 #include <cstdint>

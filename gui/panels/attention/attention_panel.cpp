@@ -46,7 +46,12 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   column_ = new QVBoxLayout(view);
   column_->setContentsMargins(0, 0, 0, 0);
   column_->setSpacing(0);
-  plot_ = MakePlot();
+  plot_ = MakePlot(column_);
+  plot_->setMinimumHeight(kAttentionHeight + 2 * fontMetrics().lineSpacing());  // labels of axes
+  connect(plot_, &QCustomPlot::afterLayout, this, [this] {
+    for (AttentionPlot* plot : stacked_) plot->SetLeft(plot_->axisRect()->left());
+  });
+  MakeStack();
   MakeControls();
   QHBoxLayout* head = MakeControlRow();
   head->addWidget(sums_);
@@ -81,7 +86,6 @@ void AttentionPanel::MakeControls() {
   layer_box_->setToolTip(tr("Layer, zero-based"));
   head_box_->setToolTip(tr("Query head, zero-based"));
   logarithmic_ = new QCheckBox(tr("logarithmic"), this);
-  logarithmic_->setChecked(true);
   logarithmic_->setToolTip(
       tr("The first token often takes most of the attention: a logarithmic "
          "axis shows the rest"));
@@ -97,6 +101,7 @@ void AttentionPanel::MakeControls() {
   pinned_form_->setObjectName(QStringLiteral("pinned_form"));
   pinned_form_->addItems(
       {tr("pinned heads: overlaid"), tr("pinned heads: stacked"), tr("pinned heads: by place")});
+  SetBeside(Beside::kPinnedBelow);
   pinned_form_->setToolTip(
       tr("Pinned heads in the same plot, or each in its own; or the chosen head at every place"));
   walk_places_ = new QPushButton(this);
@@ -120,10 +125,9 @@ void AttentionPanel::MakeControls() {
   connect(pinned_form_, &QComboBox::currentIndexChanged, this, &AttentionPanel::Draw);
 }
 
-AttentionPlot* AttentionPanel::MakePlot() {
+AttentionPlot* AttentionPanel::MakePlot(QVBoxLayout* column) {
   auto* plot = new AttentionPlot(this);
-  column_->addWidget(plot, 1);
-  plot->setMinimumHeight(110);
+  column->addWidget(plot, 1);
   connect(plot, &AttentionPlot::KeyHovered, selection(), &Selection::HoverToken);
   connect(plot, &AttentionPlot::KeyClicked, selection(), &Selection::LockToken);
   connect(plot, &AttentionPlot::RangeBrushed, selection(), &Selection::SetRange);
@@ -311,25 +315,6 @@ void AttentionPanel::DrawPinned() {
   plot_->SetOthers(over);
   MakeStacked(below.size());
   for (size_t i = 0; i < below.size(); ++i) DrawPlot(stacked_[i], below[i]);
-}
-
-void AttentionPanel::MakeStacked(size_t count) {
-  while (stacked_.size() > count) {
-    stacked_.back()->hide();
-    stacked_.back()->deleteLater();
-    stacked_.pop_back();
-  }
-  while (stacked_.size() < count) {
-    AttentionPlot* plot = MakePlot();
-    plot->SetCompact();
-    plot->SetFileStem(QStringLiteral("attention_below_%1").arg(stacked_.size() + 1));
-    plot->SetPrompt(session()->prompt());
-    plot->SetLogarithmic(logarithmic_->isChecked());
-    plot->SetRange(selection()->range());
-    plot->SetMarkedKey(selection()->token());
-    stacked_.push_back(plot);
-    ShowWindow();
-  }
 }
 
 // Text such as "tokens 50:60: A 0.213, B 0.35, B − A 0.137".

@@ -15,6 +15,7 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QScrollArea;
 class QSpinBox;
 class QVBoxLayout;
 
@@ -50,7 +51,8 @@ class AttentionPanel : public Panel {
 
  private:
   void MakeControls();
-  AttentionPlot* MakePlot();
+  AttentionPlot* MakePlot(QVBoxLayout* column);
+  void MakeStack();
   void Draw();
   void DrawPlot(AttentionPlot* plot, HeadId head);
   void DrawPinned();
@@ -78,6 +80,8 @@ class AttentionPanel : public Panel {
   HeadId head_;
   QVBoxLayout* column_;
   AttentionPlot* plot_;
+  QScrollArea* stack_;         // of the plots below the first one
+  QVBoxLayout* stack_column_;  // inside it
   std::vector<AttentionPlot*> stacked_;
   QSpinBox* layer_box_;
   QSpinBox* head_box_;

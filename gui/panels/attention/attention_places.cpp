@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AttentionPanel: the attention of the chosen head at every place of the prompt.
+// AttentionPanel: the plots below the first one, such as the attention of the chosen head at every
+// place of the prompt.
 #include <algorithm>
 #include <utility>
 #include <variant>
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
 
 #include "core/base/record.h"
 #include "core/base/record_names.h"
@@ -18,6 +22,47 @@
 #include "gui/widgets/selection.h"
 
 namespace midscope {
+
+// The plots below the first one scroll, so that the panel does not grow with their number.
+void AttentionPanel::MakeStack() {
+  stack_ = new QScrollArea(this);
+  stack_->setObjectName(QStringLiteral("attention_stack"));
+  stack_->setWidgetResizable(true);
+  stack_->setFrameShape(QFrame::NoFrame);
+  stack_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  stack_->setMinimumHeight(kAttentionHeight);
+  stack_->hide();
+  auto* rows = new QWidget(stack_);
+  stack_column_ = new QVBoxLayout(rows);
+  stack_column_->setContentsMargins(0, 0, 0, 0);
+  stack_column_->setSpacing(0);
+  stack_->setWidget(rows);
+  column_->addWidget(stack_, 2);
+}
+
+void AttentionPanel::MakeStacked(size_t count) {
+  while (stacked_.size() > count) {
+    stacked_.back()->hide();
+    stacked_.back()->deleteLater();
+    stacked_.pop_back();
+  }
+  while (stacked_.size() < count) {
+    AttentionPlot* plot = MakePlot(stack_column_);
+    plot->SetCompact();
+    plot->setMinimumHeight(kAttentionHeight);
+    plot->SetLeft(plot_->axisRect()->left());
+    plot->SetFileStem(QStringLiteral("attention_below_%1").arg(stacked_.size() + 1));
+    plot->SetPrompt(session()->prompt());
+    plot->SetLogarithmic(logarithmic_->isChecked());
+    plot->SetRange(selection()->range());
+    plot->SetMarkedKey(selection()->token());
+    stacked_.push_back(plot);
+    ShowWindow();
+  }
+  stack_->setVisible(count > 0);
+  // The last plot has the numbers of the axis that all share.
+  for (AttentionPlot* plot : stacked_) plot->ShowTokenLabels(plot == stacked_.back());
+}
 
 void AttentionPanel::DrawPlaces() {
   plot_->SetOthers({});

@@ -11,6 +11,9 @@
 
 namespace midscope {
 
+// The smallest height of a plot of attention, in pixels.
+inline constexpr int kAttentionHeight = 110;
+
 // Reads the per-head rows that AttentionPanel draws from records.
 
 // The attention of a head in the record, by key; empty if missing.

@@ -21,6 +21,7 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 #include "probes/measure/channels/channel_layers.h"
@@ -31,6 +32,9 @@ namespace {
 // Number of positions in the moving mean: more than a line of a task's list has, so that the trend
 // is visible.
 constexpr int kUsualSmoothing = 15;
+
+// In shorter prompts, the words hide a channel's trend along the positions.
+constexpr qsizetype kFewTokens = 2000;
 
 // The layers in which the setting scales a channel.
 LayerSet ScaledLayers(const QString& setting) {
@@ -107,6 +111,9 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   find->setToolTip(tr("Search for the channels that carry position"));
   connect(find, &QPushButton::clicked, this,
           [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
+  length_ = new ElidedLabel(this);
+  length_->setObjectName(QStringLiteral("channel_length"));
+  length_->hide();
   QHBoxLayout* head = MakeControlRow();
   head->addWidget(find);
   FlowLayout* row = MakeControlFlow();
@@ -115,7 +122,13 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("layers"), layer_);
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
-  LayOut(plot_, head, row);
+  auto* view = new QWidget(this);
+  auto* column = new QVBoxLayout(view);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addWidget(length_);
+  LayOut(view, head, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     const int64_t before = session()->channel();
     RefreshLink(before);
@@ -171,7 +184,12 @@ void ChannelPanel::Restore(const nlohmann::json& state) {
 void ChannelPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();
   if ((changes & Change::kPrompts) && session()->prompt()) {
-    plot_->SetTokens(Texts(*session()->prompt(), "token_text"));
+    const QStringList tokens = Texts(*session()->prompt(), "token_text");
+    plot_->SetTokens(tokens);
+    length_->SetText(tr("%1 tokens: too few for a trend; use about %2, or Find channels")
+                         .arg(tokens.size())
+                         .arg(kFewTokens));
+    length_->setVisible(tokens.size() < kFewTokens);
   }
   if (changes & Change::kChannel) ShowChannel();
   if (changes & Change::kSettings) FollowKnob();

@@ -14,6 +14,8 @@ class QSpinBox;
 
 namespace midscope {
 
+class ElidedLabel;
+
 class ChannelPanel : public Panel {
   Q_OBJECT
 
@@ -56,6 +58,7 @@ class ChannelPanel : public Panel {
   QComboBox* layer_;
   QSpinBox* dropped_;
   QSpinBox* smoothing_;
+  ElidedLabel* length_;  // how long a prompt must be; "": it is
 };
 
 }  // namespace midscope

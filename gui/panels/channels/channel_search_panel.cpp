@@ -65,7 +65,28 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   scroll->setFrameShape(QFrame::NoFrame);
   form_ = new ParameterForm(ChannelOptions(), scroll, "channels_");
   form_->SetCheck(CheckChannelOptions);
+  form_->SetLabels({{"seed", tr("random seed")},
+                    {"variant", tr("definitions")},
+                    {"preset", tr("sizes")},
+                    {"prompts", tr("prompts of random text")},
+                    {"tokens", tr("tokens in each")},
+                    {"top", tr("candidates")},
+                    {"ranking", tr("ranking rule")},
+                    {"threshold", tr("least layers with a trend")},
+                    {"trend-skip", tr("trend from position")},
+                    {"smoothness-skip", tr("smoothness from position")},
+                    {"smoothing", tr("smoothing window")},
+                    {"validate", tr("then try them on")},
+                    {"factors", tr("factors tried")},
+                    {"layers", tr("in layers")},
+                    {"places", tr("places of the answer")},
+                    {"loss", tr("loss of an example")},
+                    {"example-places", tr("places per example")},
+                    {"control", tr("also channels by chance")}});
   form_->ShowFirst({"prompts", "tokens", "validate"});
+  form_->SetApplies([](const std::string& name, const OptionSet& options) {
+    return ValidationKind(options) != "none" || !IsOfTrials(name);
+  });
   scroll->setWidget(form_);
   results_ = MakeResults();
   tabs_->addTab(scroll, tr("Options"));
@@ -99,11 +120,13 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
     row->addWidget(widget);
   LayOutPanel(this, tabs_, row);
   connect(search_, &QPushButton::clicked, this, &ChannelSearchPanel::Search);
+  connect(form_, &ParameterForm::Changed, this, &ChannelSearchPanel::ShowCost);
   connect(rank_prompt_, &QPushButton::clicked, this, &ChannelSearchPanel::RankPrompt);
   connect(put_on_knob_, &QPushButton::clicked, this, &ChannelSearchPanel::PutOnKnob);
   connect(record_, &QComboBox::currentIndexChanged, this, [this] { FillTable(ShownRecord()); });
   connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelSearchPanel::DrawCurves);
   FillTable(nullptr);
+  ShowCost();
 }
 
 QWidget* ChannelSearchPanel::MakeResults() {
@@ -203,6 +226,7 @@ void ChannelSearchPanel::PutOnKnob() {
 }
 
 void ChannelSearchPanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMeans)) ShowCost();
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kSettings |
                    Change::kChannels)))
     return;
@@ -309,6 +333,20 @@ QString ChannelSearchPanel::SearchText(const Record& record) const {
   if (validation && IntegerAttribute(*validation, "chosen", -1) >= 0)
     text += tr(". Least loss: %1").arg(TextAttribute(*validation, "setting"));
   return text;
+}
+
+// The time is that of the search, without the trials after it, by the tokens of the shown prompt.
+void ChannelSearchPanel::ShowCost() {
+  const OptionSet& options = form_->options();
+  const int64_t prompts =
+      options.IsSet("prompts") ? options.Integer("prompts") : ReadPreset(options).prompts;
+  std::optional<double> seconds = session()->prompt_seconds();
+  if (seconds && session()->prompt()) {
+    const int64_t tokens = std::max<int64_t>(AxisSize(*session()->prompt(), "token"), 1);
+    *seconds *=
+        static_cast<double>(prompts * options.Integer("tokens")) / static_cast<double>(tokens);
+  }
+  search_->setText(WithCost(tr("Find position channels"), tr("%1 prompts").arg(prompts), seconds));
 }
 
 void ChannelSearchPanel::ShowState() {

@@ -52,6 +52,7 @@ class ChannelSearchPanel : public Panel {
   void DrawCurves();
   void ShowOlder();
   void ShowState();
+  void ShowCost();
   QString SearchText(const Record& record) const;
   const Record* ShownRecord() const;
   ChannelScaling ScalingOf(const RankedChannel& channel) const;

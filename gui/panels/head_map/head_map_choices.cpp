@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/terms/terms.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/head_map/head_map_panel.h"
@@ -186,9 +187,16 @@ void HeadMapPanel::MakePainter() {
   connect(grouped_, &QToolButton::toggled, painter_, &RatioPainter::SetGrouped);
   edits_ = new QToolButton(this);
   edits_->setObjectName(QStringLiteral("ratios_edits"));
-  edits_->setText(tr("Ratios of B"));
-  edits_->setToolTip(tr("<p>Position ratios of B: from the score, and controls of them</p>"));
-  edits_->setPopupMode(QToolButton::InstantPopup);
+  edits_->setText(tr("Edit ratios"));
+  edits_->setToolTip(
+      tr("<p>On: the wheel, a drag and the keys + and − change the ratios of B on the map; off: "
+         "they move and zoom it. The arrow: ratios from the score, and controls</p>"));
+  edits_->setCheckable(true);
+  edits_->setPopupMode(QToolButton::MenuButtonPopup);
+  connect(edits_, &QToolButton::toggled, this, [this](bool on) {
+    if (on && session()->differs()) ShowB();
+    Draw();
+  });
   auto* menu = new QMenu(edits_);
   menu->setToolTipsVisible(true);
   edits_->setMenu(menu);
@@ -254,9 +262,10 @@ void HeadMapPanel::ShowB() {
 }
 
 void HeadMapPanel::RefreshPainting(Compare drawn) {
-  const bool ratios = ShowsRatios();
-  grouped_->setVisible(ratios && session()->model()->config.heads_per_key_value_head() > 1);
-  edits_->setVisible(ratios);
+  const bool shown = ShowsRatios();
+  const bool ratios = shown && edits_->isChecked();
+  grouped_->setVisible(shown && session()->model()->config.heads_per_key_value_head() > 1);
+  edits_->setVisible(shown);
   // If A and B are side by side, B's map is painted; a single map of A can be painted too, and then
   // shows B.
   plot_->SetPaintable(ratios && (drawn == Compare::kA || drawn == Compare::kB));
@@ -264,7 +273,10 @@ void HeadMapPanel::RefreshPainting(Compare drawn) {
 }
 
 QString HeadMapPanel::PaintingNote() const {
-  if (painter_->Replaces()) return tr("painting replaces the position scheme of B");
+  if (!edits_->isChecked()) return tr("Edit ratios: paint those of B on the map");
+  if (painter_->Replaces()) return tr("an edit replaces the position scheme of B");
+  if (session()->setting(Side::kB).Find<MsPoe>())
+    return tr("an edit turns Ms-PoE of B into a table of its ratios");
   return tr("wheel or drag ↕ on a cell: ratio of B; Shift+drag: block");
 }
 

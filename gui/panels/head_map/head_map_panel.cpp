@@ -88,10 +88,10 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   MakePainter();
   QHBoxLayout* head = MakeControlRow();
   head->addWidget(quantity_);
+  head->addWidget(edits_);
   FlowLayout* row = MakeControlFlow();
   row->addWidget(over_samples_);
   row->addWidget(list_shown_);
-  row->addWidget(edits_);
   row->addWidget(grouped_);
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);

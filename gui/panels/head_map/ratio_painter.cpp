@@ -39,6 +39,7 @@ std::optional<HeadRatioTable> RatioPainter::Table() const {
   if (!model || session_->shows_file()) return std::nullopt;
   HeadRatioTable table = EqualRatios(model->config.layers, model->config.heads, 1);
   table.rows = PositionSchemeRows(session_->setting(Side::kB));
+  if (session_->setting(Side::kB).Find<MsPoe>()) table.file = kEditedMsPoe;
   const Record* record = session_->record(Side::kB, kPositionRatio);
   if (!record || !session_->IsRequested(Side::kB, *record) || IsPartial(*record)) return table;
   const HeadTable run = ArrayTable(record, kPositionRatio);

@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/session/command_arguments.h"
@@ -71,6 +72,16 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
   auto* split = new QSplitter(Qt::Vertical, this);
   split->setChildrenCollapsible(false);
   form_ = new ParameterForm(SweepFormParameters(), split, "sweep_");
+  form_->SetLabels({{"with", tr("settings beside A and B")},
+                    {"places", tr("places of the answer")},
+                    {"control", tr("also controls by chance")},
+                    {"attention", tr("keep the attention of A")},
+                    {"out", tr("results file")}});
+  // Own text has one sample.
+  form_->SetApplies([this](const std::string& name, const OptionSet&) {
+    const auto& request = this->session()->shown_prompt_request();
+    return name != "samples" || !request || !request->task.empty();
+  });
   table_ = new QPlainTextEdit(split);
   table_->setObjectName(QStringLiteral("sweep_table"));
   table_->setAccessibleName(tr("Results of the sweep"));
@@ -88,12 +99,14 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(split, 1);
   column->addWidget(MakeButtons());
+  connect(form_, &ParameterForm::Changed, this, &SweepPanel::ShowCost);
   connect(sweep_, &SweepProcess::Progressed, this, &SweepPanel::OnProgress);
   connect(sweep_, &SweepProcess::TableChanged, table_, &QPlainTextEdit::setPlainText);
   connect(sweep_, &SweepProcess::Finished, this, &SweepPanel::OnFinished);
   release_.setInterval(kMillisecondsHeld);
   connect(&release_, &QTimer::timeout, this, &SweepPanel::OnRelease);
   ShowButtons();
+  ShowCost();
 }
 
 QWidget* SweepPanel::MakeButtons() {
@@ -230,8 +243,33 @@ void SweepPanel::ShowButtons() {
   open_->setEnabled(!running && QFileInfo::exists(OutFile()));
 }
 
+// The settings that differ, each at every place of every sample.
+void SweepPanel::ShowCost() {
+  QString text = tr("Run the sweep");
+  ErrorText([&] {
+    const OptionSet& options = form_->options();
+    const auto& request = session()->shown_prompt_request();
+    if (!request) return;
+    const int64_t samples = request->task.empty() ? 1 : options.Integer("samples");
+    const auto settings =
+        static_cast<int64_t>(options.TextList("with").size()) + (session()->differs() ? 2 : 1);
+    const std::string places = options.IsSet("places") ? options.Text("places") : "";
+    const auto count = places.empty() ? static_cast<int64_t>(session()->prompts().size())
+                                      : std::count(places.begin(), places.end(), ',') + 1;
+    std::optional<double> seconds = session()->prompt_seconds();
+    if (seconds) *seconds *= static_cast<double>(samples * settings * count);
+    text = WithCost(text, QString::fromStdString(CountText(settings * samples * count, "prompt")),
+                    seconds);
+  });
+  start_->setText(text);
+}
+
 // Suspends the sweep during a drag, so that it does not slow the slider.
-void SweepPanel::Refresh(Changes /*changes*/) {
+void SweepPanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMeans | Change::kSettings)) {
+    if (changes & Change::kPrompts) form_->ShowFields();
+    ShowCost();
+  }
   sweep_->SetHeld(session()->dragging());
   if (sweep_->held()) release_.start();
 }

@@ -47,6 +47,7 @@ class SweepPanel : public Panel {
   void OnFinished(const QString& failure, bool stopped);
   void OnRelease();
   void ShowButtons();
+  void ShowCost();
   QString OutFile() const;
   // Path of the file with own text, in the folder of the results.
   QString TextFile() const;

@@ -21,6 +21,7 @@
 #include "gui/plots/plot_style.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/term_cards.h"
 #include "gui/widgets/text_line.h"
 #include "probes/measure/channels/channel_layers.h"
 
@@ -62,16 +63,6 @@ class KeepStep : public QUndoCommand {
   std::string before_;  // "": the letter is free
   std::string after_;
 };
-
-// The setting with one term added; a position scheme replaces the present one. Throws Error (usage)
-// if the result cannot be parsed.
-Intervention WithOneMore(const Intervention& setting, const std::string& term) {
-  const TermText added = ReadTerm(term);
-  if (GroupOf(*added.term) == TermGroup::kPositions) return WithTerm(setting, term);
-  std::vector<TermText> terms = SplitTerms(setting);
-  terms.push_back(added);
-  return ParseIntervention(StackLine(terms));
-}
 
 }  // namespace
 

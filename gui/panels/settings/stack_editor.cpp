@@ -3,6 +3,7 @@
 
 #include <QApplication>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -60,7 +61,11 @@ StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
     button->setMenu(menu);
     row_->addWidget(button);
   }
-  row_->addStretch(1);
+  together_ = new QLabel(this);
+  together_->setObjectName(QStringLiteral("changes_together"));
+  together_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  together_->setToolTip(tr("All changes whose boxes are ticked are in force at the same time"));
+  row_->addWidget(together_, 1);
   FillMenu(add_->menu());
   MakePresets(presets_->menu());
   column_ = new QVBoxLayout;
@@ -176,6 +181,8 @@ void StackEditor::OpenCard(size_t card, bool open) {
 }
 
 void StackEditor::RefreshChips() {
+  const size_t on = suggests_ ? 0 : TermsInForce(ShownCards()).size();
+  together_->setText(on > 1 ? tr("%1 act together").arg(on) : QString());
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     const TermText term = entry.form->value();

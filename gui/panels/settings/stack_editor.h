@@ -17,6 +17,7 @@
 
 class QAction;
 class QHBoxLayout;
+class QLabel;
 class QMenu;
 class QToolButton;
 class QVBoxLayout;
@@ -116,6 +117,7 @@ class StackEditor : public QWidget {
   QHBoxLayout* row_;
   QToolButton* add_;
   QToolButton* presets_;
+  QLabel* together_;                      // the number of changes in force if there are several
   std::vector<QAction*> preset_actions_;  // one per entry of InterventionPresets()
 };
 

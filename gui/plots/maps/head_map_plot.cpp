@@ -16,22 +16,6 @@ namespace {
 
 constexpr int kWheelEnds = 350;  // milliseconds without a wheel event that end a turn
 
-// Sets the smallest integer tick step at which labels of `label` pixels fit. Returns whether the
-// ticks change.
-bool FitTicks(QCPAxis* axis, int pixels, int label) {
-  auto* ticker = dynamic_cast<QCPAxisTickerFixed*>(axis->ticker().data());
-  if (!ticker || pixels <= 0) return false;
-  const double room = pixels / axis->range().size();
-  double step = 1;
-  for (const double each : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
-    step = each;
-    if (each * room >= label) break;
-  }
-  if (step == ticker->tickStep()) return false;
-  ticker->setTickStep(step);
-  return true;
-}
-
 bool SameRange(const std::optional<QCPRange>& left, const std::optional<QCPRange>& right) {
   if (!left || !right) return left.has_value() == right.has_value();
   return *left == *right;
@@ -240,19 +224,18 @@ void HeadMapPlot::SetSquare(bool square) {
   QueueReplot();
 }
 
-// Labels every layer and head if there is enough space, and makes cells square at the current size
-// of the axes.
+// Makes cells square at the current size of the axes.
 void HeadMapPlot::FitLayout() {
   const QSize size = axisRect()->size();
-  const QFontMetrics text(font());
-  bool changed = FitTicks(xAxis, size.width(), text.horizontalAdvance(QStringLiteral("000")));
-  changed = FitTicks(yAxis, size.height(), text.height()) || changed;
-  if (size != fitted_ && square_) {
-    FitView();
-    changed = true;
-  }
-  fitted_ = size;
-  if (changed) QueueReplot();
+  if (std::exchange(fitted_, size) == size || !square_) return;
+  FitView();
+  QueueReplot();
+}
+
+std::optional<QPointF> HeadMapPlot::CurrentPoint() const {
+  if (layers() == 0) return std::nullopt;
+  return QPointF(xAxis->coordToPixel(static_cast<double>(selected_.head)),
+                 yAxis->coordToPixel(static_cast<double>(selected_.layer)));
 }
 
 QString HeadMapPlot::TooltipAt(const QPointF& position) const {

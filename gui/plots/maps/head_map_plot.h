@@ -87,6 +87,7 @@ class HeadMapPlot : public Plot {
 
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;
+  std::optional<QPointF> CurrentPoint() const override;
 
  Q_SIGNALS:
   void HeadChosen(midscope::HeadId head);

@@ -110,11 +110,13 @@ namespace {
 
 constexpr qsizetype kLongestText = 14;  // in characters
 constexpr double kSlant = 60;           // in degrees
+constexpr int kLeastHeight = 200;       // pixels of a plot that has room for slanted texts
 
 }  // namespace
 
 QSharedPointer<TokenTicker> TokenTicker::Use(QCPAxis* axis) {
   auto ticker = QSharedPointer<TokenTicker>::create();
+  ticker->axis_ = axis;
   axis->setTicker(ticker);
   const auto slant = [axis, known = ticker.toWeakRef()] {
     const auto own = known.toStrongRef();
@@ -122,11 +124,13 @@ QSharedPointer<TokenTicker> TokenTicker::Use(QCPAxis* axis) {
     axis->setTickLabelRotation(texts ? kSlant : 0);
   };
   QObject::connect(axis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), axis, slant);
+  QObject::connect(axis->parentPlot(), &QCustomPlot::beforeReplot, axis, slant);
   return ticker;
 }
 
 bool TokenTicker::ShowsTexts(const QCPRange& range) const {
-  return !tokens_.isEmpty() && range.size() < kMostTexts;
+  const bool high = axis_ && axis_->parentPlot()->viewport().height() >= kLeastHeight;
+  return high && !tokens_.isEmpty() && range.size() < kMostTexts;
 }
 
 double TokenTicker::getTickStep(const QCPRange& range) {

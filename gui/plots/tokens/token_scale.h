@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <QColor>
+#include <QPointer>
 #include <QStringList>
 #include <QVector>
 #include <QWidget>
@@ -52,7 +53,8 @@ class TokenScaleBar : public QWidget {
   TokenScale scale_;
 };
 
-// Ticks for an axis over tokens: positions as integers, or the texts of tokens if few are visible.
+// Ticks for an axis over tokens: positions as integers, or the texts of tokens if few are visible
+// and the plot is high enough.
 
 class TokenTicker : public QCPAxisTicker {
  public:
@@ -72,6 +74,7 @@ class TokenTicker : public QCPAxisTicker {
  private:
   bool ShowsTexts(const QCPRange& range) const;
 
+  QPointer<QCPAxis> axis_;
   QStringList tokens_;
   bool texts_ = false;
 };

@@ -117,6 +117,13 @@ std::vector<Parameter> ChannelOptions() {
   return all;
 }
 
+bool IsOfTrials(const std::string& option) {
+  const std::vector<Parameter> all = ValidationOptions();
+  return option != "validate" && std::any_of(all.begin(), all.end(), [&](const Parameter& each) {
+           return each.name == option;
+         });
+}
+
 std::string StatedJson(const OptionSet& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(options.ToJson());
   for (const Parameter& option : options.descriptions()) {

@@ -34,6 +34,8 @@ struct ChannelPreset {
   int64_t key_value_examples = 40;
 };
 
+// Whether the option has no effect without a validation.
+bool IsOfTrials(const std::string& option);
 ChannelPreset ReadPreset(const OptionSet& options);
 // Throws Error (usage) if they are not a list of numbers. `is_code`: the variant is the public
 // code.

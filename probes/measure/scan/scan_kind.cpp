@@ -199,9 +199,10 @@ std::string TermOf(const Scan& scan, const ScanItem& item) {
 }
 
 std::vector<std::string> ScanSettings(const Scan& scan) {
-  std::vector<std::string> settings = {"none"};
+  std::vector<std::string> settings = {scan.base.empty() ? "none" : scan.base};
   settings.reserve(scan.items.size() + 1);
-  for (const ScanItem& item : scan.items) settings.push_back(TermOf(scan, item));
+  const std::string before = scan.base.empty() ? "" : scan.base + " + ";
+  for (const ScanItem& item : scan.items) settings.push_back(before + TermOf(scan, item));
   return settings;
 }
 

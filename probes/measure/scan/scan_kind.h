@@ -54,12 +54,13 @@ std::string SpanOf(const ScanItem& item);
 // Finds a kind by name. Throws Error (usage), which lists the known names, if there is none.
 const ScanKind& FindScanKind(std::string_view name);
 
-// The scan of a sweep, whose first setting is `none` and whose setting 1 + i is `term` for
-// items[i].
+// The scan of a sweep, whose first setting is `base` or `none`, and whose setting 1 + i is the
+// first setting with `term` for items[i].
 struct Scan {
   std::string kind;
   std::string term;  // "ablate({head}, rows=answer)"
   std::vector<ScanItem> items;
+  std::string base = {};  // "pi(1.5)"; "": none
 };
 
 // Makes a scan. Throws Error (usage) if the term lacks the kind's placeholder, or there are no
@@ -70,7 +71,7 @@ Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& ra
 // Returns the scan's term for an item: "ablate(L3H2, rows=answer)".
 std::string TermOf(const Scan& scan, const ScanItem& item);
 
-// Returns `none` and the terms of all items, in the scan's order.
+// Returns the base, or `none`, and the settings of all items, in the scan's order.
 std::vector<std::string> ScanSettings(const Scan& scan);
 
 // Options for the range of a scan, in `midscope scan` and in the window's form.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every kind of plot as a picture of one column and of two: no two texts meet or leave the picture,
 // nothing is elided, and half of the picture is the plotting area.
+#include <QAccessible>
 #include <QBuffer>
 #include <QFile>
 #include <QImage>
@@ -91,6 +92,67 @@ class PrintTest : public QObject {
     QVERIFY2(2 * area.height() >= picture.size().height() - 8,
              qPrintable(QString::number(area.height())));
     QCOMPARE(qRound(picture.millimetres().width()), millimetres);
+  }
+
+  // The sizes of plots in a window of 910 x 512 pixels, a screen of 1366 x 768 at 150 %.
+  void NoTwoLabelsMeetOnASmallScreen_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<QSize>("size");
+    const QStringList in_files_only = {"maps", "one map", "rows", "text"};
+    for (size_t i = 0; i < Kinds().size(); ++i) {
+      if (in_files_only.contains(Kinds()[i].name)) continue;
+      for (const QSize& size : {QSize(240, 180), QSize(300, 190), QSize(620, 240)}) {
+        QTest::addRow("%s, %d x %d", Kinds()[i].name, size.width(), size.height())
+            << static_cast<int>(i) << size;
+      }
+    }
+  }
+
+  void NoTwoLabelsMeetOnASmallScreen() {
+    QFETCH(const int, kind);
+    QFETCH(const QSize, size);
+    const MadePlot plot = Kinds()[static_cast<size_t>(kind)].make();
+    plot->resize(size);
+    for (int pass = 0; pass < 3; ++pass) plot->replot();
+    TextRecorder recorder(size, plot->logicalDpiX());
+    QCPPainter painter(&recorder);
+    plot->toPainter(&painter, size.width(), size.height());
+    painter.end();
+    if (qEnvironmentVariableIsSet("MIDSCOPE_PICTURES")) {
+      plot->toPixmap().save(
+          QStringLiteral("%1/%2.png")
+              .arg(qEnvironmentVariable("MIDSCOPE_PICTURES"), QTest::currentDataTag()));
+    }
+    const QString fault = Fault(recorder.texts(), size);
+    QVERIFY2(fault.isEmpty(), qPrintable(fault));
+    for (const QCPAxisRect* rect : plot->axisRects()) QVERIFY(rect->height() > 20);
+  }
+
+  // A screen reader gets the numbers in words.
+  void PlotsAreDescribedInWords() {
+    const auto words_of = [](Plot* plot) {
+      return QAccessible::queryAccessibleInterface(plot)->text(QAccessible::Description);
+    };
+    for (const PlotKind& kind : Kinds()) {
+      const MadePlot plot = kind.make();
+      plot->resize(600, 400);
+      plot->replot();
+      const QString words = words_of(plot.get());
+      QVERIFY2(words.startsWith(plot->title()), kind.name);
+      QVERIFY2(plot->plottableCount() == 0 || words.contains(" values from "), qPrintable(words));
+    }
+    AttentionPlot plot;
+    plot.resize(600, 400);
+    plot.SetNames("A: none", "B");
+    plot.SetRows({0.1, 0.25, 0.3, 0.4}, {});
+    plot.SetMarkedKey(1);
+    plot.replot();
+    const QString words = words_of(&plot);
+    QVERIFY2(words.contains("A: none: 4 values from 0.1 to 0.4, the largest at 3"),
+             qPrintable(words));
+    QVERIFY2(words.contains("A 0.25"), qPrintable(words));
+    plot.SetRows({0.5, 0.5}, {});
+    QVERIFY2(words_of(&plot).contains("2 values from 0.5 to 0.5"), qPrintable(words_of(&plot)));
   }
 
   void TheFilesHaveTheirSizeOnPaperAndTextAsText() {

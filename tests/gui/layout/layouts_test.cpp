@@ -47,6 +47,32 @@ class LayoutsTest : public QObject {
     }
   }
 
+  // On a screen of 1366 x 768 at 150 % no two panels are above each other, and nothing is cut.
+  void ALowWindowHasTabsInsteadOfColumns() {
+    for (const LayoutEntry& layout : LayoutList()) {
+      const Arrangement high = layout.arrange({910, 900});
+      const Arrangement low = ArrangementFor(layout, {910, 512});
+      QCOMPARE(PanelsOf(low), PanelsOf(high));
+      for (const Arrangement& part : low.parts) QVERIFY(part.kind != Arrangement::Kind::kColumn);
+    }
+    WindowRig<> rig;
+    rig.Show();
+    rig.window.resize(910, 512);
+    QTest::qWait(50);
+    QCOMPARE(rig.window.size(), QSize(910, 512));
+    DockArea* area = rig.window.docks();
+    for (const LayoutEntry& layout : LayoutList()) {
+      area->Arrange(layout);
+      QTest::qWait(20);
+      QCOMPARE(rig.window.size(), QSize(910, 512));
+      for (const QDockWidget* dock : area->docks()) {
+        if (!dock->isVisible()) continue;
+        QVERIFY2(PlaceOf(*area, qPrintable(dock->objectName())).bottom() <= area->height(),
+                 qPrintable(layout.id + ": " + dock->objectName()));
+      }
+    }
+  }
+
   void EveryPanelHasADockInEveryLayout() {
     WindowRig<> rig;
     rig.Show();

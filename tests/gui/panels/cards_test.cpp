@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMouseEvent>
@@ -76,6 +77,13 @@ class CardsTest : public QObject {
     QVERIFY(rig.panel.findChild<QWidget*>("card_form_0")->isVisible());
     QTest::mouseClick(rig.stack()->chip(1)->face(), Qt::LeftButton);
     QVERIFY(!rig.panel.findChild<QWidget*>("card_form_1")->isVisible());
+    auto* together = rig.panel.findChild<QLabel*>("changes_together");
+    QCOMPARE(together->text(), QString("3 act together"));
+    rig.Switch(0);
+    rig.Switch(1);
+    QCOMPARE(together->text(), QString());
+    rig.Switch(0);
+    rig.Switch(1);
     // A setting of few terms shows all of their forms.
     rig.panel.text(true)->Enter("pi(1.5)");
     QVERIFY(rig.panel.findChild<QWidget*>("card_form_0")->isVisible());

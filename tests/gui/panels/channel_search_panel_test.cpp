@@ -277,6 +277,22 @@ class ChannelSearchPanelTest : public QObject {
     rig.control->HoldComparisons(false);
   }
 
+  // Running the same prompt again keeps the ranking of its channels; another prompt drops it.
+  void TheRankingOfThePromptStaysWhileThePromptDoes() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.of_prompt->click();
+    QTRY_VERIFY(rig.Has(kPromptChannelsRecord));
+    PromptRequest request = *rig.session->shown_prompt_request();
+    rig.session->SetPrompt(request);
+    QVERIFY(rig.Settle());
+    QVERIFY(rig.Has(kPromptChannelsRecord));
+    request.sample = 3;
+    rig.session->SetPrompt(request);
+    QVERIFY(rig.Settle());
+    QVERIFY(!rig.Has(kPromptChannelsRecord));
+  }
+
   void WhatTheFormRefusesIsInTheBar() {
     Rig rig;
     QVERIFY(rig.Open());

@@ -2,6 +2,7 @@
 // Forms made from descriptions: of options, and of every term of a setting.
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -294,6 +295,30 @@ class FormsTest : public QObject {
     QVERIFY(form.findChild<QWidget*>("option_first")->isVisible() && !other->isVisible());
     form.findChild<QPushButton*>("more_options")->click();
     QVERIFY(other->isVisible());
+  }
+
+  // A field that does not apply is hidden, and its option is not set.
+  void FieldsThatDoNotApplyAreHidden() {
+    ParameterForm form({ChoiceParameter("over", "one", {"heads", "channels"}),
+                        TextParameter("channels", "two"), TextParameter("with", "three")});
+    form.SetLabels({{"with", "change of each"}});
+    form.SetApplies([](const std::string& name, const OptionSet& options) {
+      return name != "channels" || options.Text("over") == "channels";
+    });
+    form.show();
+    auto* channels = form.findChild<QWidget*>("option_channels");
+    QVERIFY(!channels->isVisible());
+    form.SetText("over", "channels");
+    QVERIFY(channels->isVisible());
+    form.SetText("channels", "7");
+    QVERIFY(form.Checked().IsSet("channels"));
+    form.SetText("over", "heads");
+    QVERIFY(!channels->isVisible());
+    QVERIFY(!form.Checked().IsSet("channels"));
+    bool labelled = false;
+    for (const QLabel* label : form.findChildren<QLabel*>())
+      labelled = labelled || label->text() == "change of each";
+    QVERIFY(labelled);
   }
 
   void NumbersAreExact() {

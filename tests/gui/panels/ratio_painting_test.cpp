@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QDir>
+#include <QLabel>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QTemporaryDir>
@@ -13,6 +14,7 @@
 #include <cmath>
 
 #include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "gui/base/head_ratios.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/head_map/ratio_painter.h"
@@ -31,13 +33,14 @@ class RatioPaintingTest : public QObject {
   struct Rig : WindowRig<> {
     QTemporaryDir folder;
     HeadMapPanel* panel = nullptr;
-    bool Open() {
+    bool Open(bool edits = true) {
       Show();
       if (!OpenModel()) return false;
       panel = window.panel<HeadMapPanel>();
       panel->painter()->SetFolder(folder.path());
       panel->ChooseQuantity(HeadMapPanel::kRatioId);
       window.ShowPanel(panel);
+      if (edits) Find<QToolButton>("ratios_edits")->setChecked(true);
       QApplication::processEvents();
       return panel->quantity_id() == HeadMapPanel::kRatioId;
     }
@@ -123,6 +126,28 @@ class RatioPaintingTest : public QObject {
     rig.Wheel({1, 2}, 1);
     QVERIFY(rig.map()->xAxis->range().size() < x.size());
     QCOMPARE(rig.Files(), 2);
+  }
+
+  // The map is edited only if Edit ratios is on; Ms-PoE then becomes a table with its name.
+  void RatiosAreEditedOnRequest() {
+    Rig rig;
+    QVERIFY(rig.Open(false));
+    rig.window.history()->Change({{}, ParseIntervention("ms-poe(min=1.2, max=1.8)")}, false);
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    QVERIFY(!rig.map()->paintable());
+    rig.Wheel({1, 2}, 1);
+    QVERIFY(rig.window.history()->current().b.Find<MsPoe>());
+    QVERIFY(rig.Find<QToolButton>("ratios_edits")->isVisible());
+    rig.Find<QToolButton>("ratios_edits")->setChecked(true);
+    QVERIFY2(rig.Find<QLabel>("map_note")->text().contains("Ms-PoE"),
+             qPrintable(rig.Find<QLabel>("map_note")->text()));
+    rig.Wheel({1, 2}, 1);
+    QTRY_COMPARE(rig.Files(), 1);
+    rig.Wheel({1, 2}, 1);
+    QTRY_COMPARE(rig.Files(), 2);
+    QVERIFY(!rig.window.history()->current().b.Find<MsPoe>());
+    QCOMPARE(rig.Find<QToolButton>("card_face_0")->text(), QString("Ms-PoE, edited"));
   }
 
   // After undo during a turn of the wheel, the rest of the turn does not paint the undone ratio

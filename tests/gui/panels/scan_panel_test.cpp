@@ -14,6 +14,7 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/record_plot.h"
+#include "gui/session/setting_history.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/sweep/scan_effects.h"
 #include "tests/gui/support/run_tests.h"
@@ -112,6 +113,50 @@ class ScanPanelTest : public QObject {
     QCOMPARE(QString::fromStdString(PrintIntervention(rig.session->setting(Side::kB))),
              QString::fromStdString(
                  PrintIntervention(ParseIntervention("patch(from=place:1, span=last, layers=3)"))));
+  }
+
+  // Items run on top of A; a click makes B what the item was run under, or adds the item to B.
+  void TheBaseOfAScanIsA() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.history()->Change({ParseIntervention("pi(1.5)"), Factor(0)}, false);
+    QVERIFY(rig.Settle());
+    rig.start->click();
+    QTRY_VERIFY(rig.IsComplete());
+    rig.Draw();
+    QCOMPARE(PrintIntervention(rig.control->scans().front().base), std::string("pi(1.5)"));
+    QVERIFY2(rig.panel->bars()->title().contains("on top of pi(1.5)"),
+             qPrintable(rig.panel->bars()->title()));
+    const auto b = [&rig] { return PrintIntervention(rig.session->setting(Side::kB)); };
+    const std::string before = b();
+    Q_EMIT rig.panel->bars()->BarChosen(0);
+    const std::string item = "ablate(L5H3, with=zero, rows=answer)";
+    QCOMPARE(ParseIntervention(b()), ParseIntervention("pi(1.5) + " + item));
+    rig.window.history()->stack()->undo();
+    QCOMPARE(b(), before);
+    rig.Find<QComboBox>("scan_click")->setCurrentIndex(1);
+    Q_EMIT rig.panel->bars()->BarChosen(0);
+    QCOMPARE(ParseIntervention(b()), ParseIntervention(before + " + " + item));
+  }
+
+  void TheButtonHasTheCost() {
+    Rig rig;
+    rig.Show();
+    QCOMPARE(rig.start->text(), QString("Scan"));
+    QVERIFY(rig.OpenModel());
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    rig.panel->form()->SetText("samples", "7");
+    rig.panel->form()->SetText("places", "1,50%");
+    const int64_t runs = 7 * 2 * FakeEngine::kLayers * FakeEngine::kHeads;
+    QVERIFY2(rig.start->text().startsWith(QStringLiteral("Scan: %L1 runs, about ").arg(runs)),
+             qPrintable(rig.start->text()));
+    auto* channels = rig.Find<QPushButton>("channels_start");
+    QVERIFY2(channels->text().startsWith("Find position channels: 24 prompts, about "),
+             qPrintable(channels->text()));
+    auto* sweep = rig.Find<QPushButton>("sweep_start");
+    QVERIFY2(sweep->text().startsWith("Run the sweep: "), qPrintable(sweep->text()));
   }
 
   // Shares arrive with the last sample: they are offered, and the shown view stays.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/terms/intervention_text.h"
 #include "probes/sweep/scan_effects.h"
 #include "tests/gui/support/fake_engine.h"
 
@@ -14,6 +15,7 @@ Record PlantedScan(const ScanRequest& request, size_t done) {
   plan.places = {1, 10};
   plan.scan =
       MakeScan(FindScanKind(request.over), request.term, request.range, FakeEngine::Config());
+  if (!request.base.empty()) plan.scan->base = PrintIntervention(request.base);
   ScanEffects effects;
   effects.samples = request.samples;
   const double none = std::numeric_limits<double>::quiet_NaN();

@@ -134,7 +134,7 @@ class HeadMapsTest : public QObject {
   // Hiding the list enlarges the maps without a change of the panel's size.
   void SplitAppearsAsSoonAsTheMapsHaveRoom() {
     Rig rig;
-    rig.window.resize(1800, 500);
+    rig.window.resize(1800, 700);
     QVERIFY(rig.OpenModel());
     rig.map_panel->setMinimumWidth(700);
     rig.Find<QToolButton>("map_list_shown")->setChecked(true);

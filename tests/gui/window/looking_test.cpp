@@ -23,6 +23,7 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/session.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/input_boxes.h"
 
 #include "tests/gui/support/looking_rig.h"
@@ -65,7 +66,10 @@ class LookingTest : public QObject {
     QVERIFY(pin);
     QCOMPARE(rig.map->pin_frames().size(), size_t{1});
     QCOMPARE(rig.map->pin_frames().front()->pen().color(), pin->color);
-    // A solid and B dashed, both in the head's colour.
+    // Pinned heads have their own plots, or are in one plot: A solid and B dashed, both in the
+    // head's colour.
+    QCOMPARE(rig.attention_panel->plots_below().size(), size_t{1});
+    rig.Find<QComboBox>("pinned_form")->setCurrentIndex(0);
     const auto& graphs = rig.attention->other_graphs();
     QCOMPARE(graphs.size(), size_t{2});
     QCOMPARE(graphs[0]->pen().color(), pin->color);
@@ -87,6 +91,16 @@ class LookingTest : public QObject {
     QTest::mouseClick(rig.map, Qt::LeftButton, Qt::ControlModifier, rig.Cell({4, 2}));
     QCOMPARE(rig.attention_panel->plots_below().size(), size_t{0});
     QVERIFY(rig.selection->pinned().empty());
+  }
+
+  // The first picture of a channel is of a short prompt, in which the words hide its trend.
+  void AShortPromptIsNamedAsSuch() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    const auto* note = rig.Find<ElidedLabel>("channel_length");
+    QVERIFY(note->isVisible() && note->width() > 100);
+    QVERIFY2(note->text().contains("too few for a trend; use about 2000"),
+             qPrintable(note->text()));
   }
 
   void ThePointerPreviewsAHead() {

@@ -254,37 +254,6 @@ class PlotsByHandTest : public QObject {
     }
   }
 
-  void PassagesOfALongPromptHaveTheirSums() {
-    constexpr int kKeys = 400;
-    Record prompt;
-    prompt.name = "prompt";
-    prompt.axes = {{"token", kKeys, "", {}, {}}, {"span", 3, "", {}, {}}};
-    std::vector<std::string> texts(kKeys, "x");
-    // The document contains both lines, so it has no sum of its own.
-    prompt.arrays = {
-        {"token_text", {"token"}, texts, "", ""},
-        {"span_name", {"span"}, std::vector<std::string>{"document", "line 0", "line 1"}, "", ""},
-        {"span_token_begin", {"span"}, std::vector<int64_t>{10, 10, 200}, "", ""},
-        {"span_token_end", {"span"}, std::vector<int64_t>{300, 200, 300}, "", ""}};
-    AttentionPlot plot;
-    plot.SetPrompt(&prompt);
-    QVector<double> row(kKeys, 0.001);
-    row[250] = 0.5;
-    plot.SetRows(row, {});
-    const auto& sums = *plot.sums_of(Side::kA)->data();
-    QCOMPARE(sums.size(), 6);
-    QCOMPARE(sums.at(0)->key, 9.5);
-    QVERIFY(std::abs(sums.at(0)->value - 0.19) < 1e-9);
-    QCOMPARE(sums.at(3)->key, 199.5);
-    QVERIFY(std::abs(sums.at(3)->value - (0.099 + 0.5)) < 1e-9);
-    QVERIFY(std::isnan(sums.at(2)->value));
-    QVERIFY(plot.sums_of(Side::kA)->visible());
-    QVERIFY(plot.yAxis->range().contains(0.599));
-    // For few tokens the weights are visible individually, so there are no sums.
-    plot.SetRows(row.first(120), {});
-    QVERIFY(plot.sums_of(Side::kA)->data()->isEmpty());
-  }
-
   void EveryPlaceHasItsRow() {
     Rig rig;
     QVERIFY(rig.OpenModel());
@@ -315,7 +284,7 @@ class PlotsByHandTest : public QObject {
       QCOMPARE(plot->row(Side::kB)[7], double{FakeEngine::Attention(3, 2, 7, place, strength)});
       QVERIFY2(plot->title().contains("gold at"), qPrintable(plot->title()));
       QVERIFY(plot->counted_of(Side::kA)->data()->size() > 0);
-      QVERIFY(plot->threshold_of(Side::kA)->visible());
+      QCOMPARE(plot->threshold_of(Side::kA)->visible(), !plot->shows_sums());  // weight of a token
     }
     // After a change of B, only the shown place has its records.
     rig.window.history()->Change({{}, Factor(0.5)}, false);
@@ -331,6 +300,30 @@ class PlotsByHandTest : public QObject {
     const AttentionPlot* other = panel->plots_below()[(shown + 1) % places];
     QVERIFY(!other->row(Side::kA).isEmpty());
     QVERIFY(other->row(Side::kB).isEmpty());
+  }
+
+  // Plots of places scroll: the panel needs no more height for five of them than for one.
+  void PlotsBelowDoNotGrowThePanel() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    auto* panel = rig.window.panel<AttentionPanel>();
+    rig.window.ShowPanel(panel);
+    const int before = panel->minimumSizeHint().height();
+    panel->SetBeside(AttentionPanel::Beside::kPlacesBelow);
+    const std::vector<AttentionPlot*>& plots = panel->plots_below();
+    QVERIFY(plots.size() > 2);
+    QApplication::processEvents();
+    QVERIFY2(panel->minimumSizeHint().height() <= before + 120,
+             qPrintable(QString::number(panel->minimumSizeHint().height() - before)));
+    for (AttentionPlot* plot : plots) {
+      QVERIFY(std::abs(plot->height() - plots.front()->height()) <= 1);
+      QCOMPARE(plot->xAxis->tickLabels(), plot == plots.back());
+      plot->replot();
+      QCOMPARE(plot->axisRect()->left(), panel->plot()->axisRect()->left());
+    }
+    panel->SetBeside(AttentionPanel::Beside::kPinnedOver);
+    QApplication::processEvents();
+    QCOMPARE(panel->minimumSizeHint().height(), before);
   }
 
   void IntervalsOfFewSamplesAreDotted() {

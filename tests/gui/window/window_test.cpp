@@ -122,6 +122,8 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
+    QVERIFY(!plot->threshold_of(Side::kA)->visible());  // it has no meaning for sums of passages
+    plot->SetLogarithmic(true);
     const auto compare = [&](Side side, HeadId head, double strength) {
       QVector<QCPGraphData> expected;
       for (int64_t key = 0; key < FakeEngine::kTokens; ++key) {

@@ -66,6 +66,26 @@ TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
     EXPECT_NEAR(by_place[kL4H2 * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
 }
 
+// With a base, every item runs on top of it and is compared with it.
+TEST_F(EngineScan, RunsOnTopOfItsBase) {
+  SetSmallTask();
+  ScanRequest request;
+  request.base = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+  request.range.layers = {false, {{4, 4}}};
+  request.samples = 2;
+  const Record scan = engine->Scan(request, {}, {});
+  EXPECT_EQ(std::get<std::string>(scan.attributes.at("base")), PrintIntervention(request.base));
+  CompareRequest compare;
+  compare.settings = {
+      request.base,
+      ParseIntervention("channel(100, factor=-1, layers=8-25) + ablate(L4H2, rows=answer)")};
+  compare.samples = 2;
+  const auto nll = Data<double>(engine->Compare(compare, {}, {}), "answer_nll");
+  const auto& by_place = Data<double>(scan, "effect");
+  for (size_t place = 0; place < 2; ++place)
+    EXPECT_NEAR(by_place[2 * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
+}
+
 TEST_F(EngineScan, GoesOnWhereItWasStopped) {
   SetSmallTask();
   ScanRequest request;
