@@ -72,7 +72,8 @@ TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
   row->addWidget(prompt->run_button());
   row->addStretch(1);
   row->addWidget(label(tr("show")));
-  row->addWidget(new CompareSwitch(selection, this));
+  switch_ = new CompareSwitch(selection, this);
+  row->addWidget(switch_);
   row->addSpacing(kGap);
   row->addWidget(search);
   ShowModel(QString());
@@ -115,6 +116,8 @@ void TopBar::ShowModel(const QString& label) {
   model_->setToolTip(tr("%1. Choose another, its dtype and device").arg(model_text_));
   FitTexts();
 }
+
+void TopBar::ShowSides(const QString& a, const QString& b) { switch_->SetModels(a, b); }
 
 void TopBar::ShowPrompt() {
   const PromptFields fields = prompt_panel_->fields();

@@ -23,6 +23,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/flow_layout.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 
@@ -159,6 +160,8 @@ void OutcomePanel::Draw() {
           (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
     }
   }
+  const QString of_models = NoteOfModels(measure);
+  if (!of_models.isEmpty()) note += (note.isEmpty() ? QString() : QStringLiteral("; ")) + of_models;
   const bool file = session()->shows_file();
   const bool difference = measure == Measure::kDifference;
   plot_->SetReason(file ? tr("The file has no such outcome by place")
@@ -168,6 +171,23 @@ void OutcomePanel::Draw() {
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
   note_->setText(note);
+  note_->setToolTip(of_models);
+}
+
+// Returns what is missing, or is to be known, because A and B are different models.
+QString OutcomePanel::NoteOfModels(Measure measure) const {
+  if (!session()->second()) return {};
+  const QString why = WhyNotComparable(*session(), Compared::kAnswers);
+  if (!why.isEmpty()) return tr("B: %1").arg(why);
+  const QString tokens = WhyNotComparable(*session(), Compared::kNextTokens);
+  if (measure == Measure::kDifference)
+    return tr("this sample only: %1").arg(WhyNotComparable(*session(), Compared::kSampleMeans));
+  if (tokens.isEmpty()) return {};
+  const QString samples = session()->second()->task().empty() && !session()->task().empty()
+                              ? tr("; no means of B: its tokens make other samples")
+                              : QString();
+  return (measure == Measure::kNll ? tr("%1: nats of the whole answer").arg(tokens) : tokens) +
+         samples;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gui/panels/panel.h"
+#include "gui/plots/outcome_series.h"
 
 class QCheckBox;
 class QComboBox;
@@ -37,6 +38,7 @@ class OutcomePanel : public Panel {
  private:
   void Draw();
   void ShowOffer();
+  QString NoteOfModels(Measure measure) const;
   void ShowPlace();
 
   OutcomePlot* plot_;
