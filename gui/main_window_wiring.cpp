@@ -186,8 +186,9 @@ void MainWindow::ShowModel() {
   model_->ShowSecond(second ? (of_b ? &*of_b : nullptr) : nullptr,
                      second ? second->ModelLabel() : QString(), second != nullptr);
   const QString first = with_dtype(session_->live());
-  top_bar_->ShowModel(second && !first.isEmpty() ? tr("%1 | B: %2").arg(first, with_dtype(*second))
-                                                 : first);
+  top_bar_->ShowModel(second && !first.isEmpty()
+                          ? tr("Two models: %1 | %2").arg(first, with_dtype(*second))
+                          : first);
   top_bar_->ShowSides(SideModel(*session_, Side::kA), SideModel(*session_, Side::kB));
   // The form is that of setting B.
   if (of_b) settings_->SetModel(of_b->config);

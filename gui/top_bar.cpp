@@ -117,7 +117,11 @@ void TopBar::ShowModel(const QString& label) {
   FitTexts();
 }
 
-void TopBar::ShowSides(const QString& a, const QString& b) { switch_->SetModels(a, b); }
+void TopBar::ShowSides(const QString& a, const QString& b) {
+  switch_->SetModels(a, b);
+  two_models_ = !a.isEmpty() && !b.isEmpty();
+  FitTexts();
+}
 
 void TopBar::ShowPrompt() {
   const PromptFields fields = prompt_panel_->fields();
@@ -130,8 +134,10 @@ void TopBar::FitTexts() {
   for (QWidget* label : labels_) label->setVisible(width() >= kWideBar);
   if (layout()) layout()->activate();
   for (QToolButton* each : {model_, prompt_}) {
-    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_,
-                                           Qt::ElideMiddle, each->width() - kButtonMargin));
+    // The middle of two names would read as one.
+    const Qt::TextElideMode mode = each == model_ && two_models_ ? Qt::ElideRight : Qt::ElideMiddle;
+    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_, mode,
+                                           each->width() - kButtonMargin));
   }
 }
 

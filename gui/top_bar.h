@@ -59,6 +59,7 @@ class TopBar : public QWidget {
   std::vector<QWidget*> labels_;  // hidden in a narrow window
   PlaceButtons* places_;
   CompareSwitch* switch_;
+  bool two_models_ = false;
 };
 
 }  // namespace midscope
