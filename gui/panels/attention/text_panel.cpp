@@ -378,7 +378,7 @@ void TextPanel::Draw() {
   const bool by_character = mode == Compare::kDifference && !why.isEmpty();
   const QString note = by_character ? tr(" (by characters: %1)").arg(why)
                        : session()->second() && row_b_.isEmpty()
-                           ? tr(" (no numbers of %1 yet)").arg(SideName(*session(), Side::kB))
+                           ? tr(" (%1 has no such numbers)").arg(SideName(*session(), Side::kB))
                            : QString();
   head_a_->setText(
       (none ? tr("%1: no numbers").arg(row) : QStringLiteral("%1 — %2").arg(row, name.text)) +

@@ -91,7 +91,9 @@ TEST_F(EnginePieces, GivenTextsAreTakenWhereTheTaskHasOthers) {
   EXPECT_EQ(Text(given[1], "task"), "");
   EXPECT_EQ(std::get<int64_t>(given[1].attributes.at("place")), 3);
   EXPECT_EQ(Data<std::string>(given[1], "span_name"), std::vector<std::string>{"gold"});
-  const WhatIfReply reply = engine->WhatIf({.place = 1}, {}, {});
+  WhatIfRequest second;
+  second.place = 1;
+  const WhatIfReply reply = engine->WhatIf(second, {}, {});
   EXPECT_EQ(Find(reply.records, "outcome").axes[1].values, (std::vector<double>{1, 3}));
   task.given[0].name = "first";
   EXPECT_THAT(test::ErrorMessage([&] { engine->SetPrompt(task, {}); }), HasSubstr("'first'"));
