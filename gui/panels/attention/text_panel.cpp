@@ -300,41 +300,6 @@ QString TextPanel::NameOfRow() const {
   }
 }
 
-Side TextPanel::TokensOf(const TokenText* text) const {
-  const bool b = text == text_b_ || drawn_mode() == Compare::kB;
-  return b && !why_tokens_.isEmpty() && session()->prompt(Side::kB) ? Side::kB : Side::kA;
-}
-
-QVector<double> TextPanel::RowOn(Side of, Side tokens) const {
-  const QVector<double>& row = of == Side::kA ? row_a_ : row_b_;
-  const Record* from = session()->prompt(of);
-  const Record* to = session()->prompt(tokens);
-  if (of == tokens || why_tokens_.isEmpty() || !from || !to) return row;
-  // Attention is a share, which several tokens have together; other numbers are averaged.
-  return OnTokensOf(*to, *from, row, source().record == kLastQueryAttention);
-}
-
-// Sets the prompts of both texts, if they have others.
-void TextPanel::ShowTokens() {
-  for (TokenText* text : {text_, text_b_}) {
-    const Record* prompt = session()->prompt(TokensOf(text));
-    const std::string hash = prompt ? AttributeText(*prompt, "prompt_hash") : std::string();
-    const auto known = texts_.find(text);
-    if (known != texts_.end() && known->second == hash) continue;
-    texts_[text] = hash;
-    text->SetPrompt(prompt);
-  }
-}
-
-void TextPanel::ShowMarks() {
-  for (TokenText* text : {text_, text_b_}) {
-    const Side side = TokensOf(text);
-    text->SetMarkedToken(TokenFor(*session(), Side::kA, selection()->token(), side));
-    text->SetLockedToken(TokenFor(*session(), Side::kA, selection()->locked_token(), side));
-    text->SetRange(TokensFor(*session(), Side::kA, selection()->range(), side));
-  }
-}
-
 void TextPanel::Draw() {
   row_a_ = RowOf(Side::kA);
   row_b_ = session()->differs() ? RowOf(Side::kB) : QVector<double>();
@@ -376,15 +341,14 @@ void TextPanel::Draw() {
   // Without numbers of B only A is drawn.
   const bool none = first.isEmpty();
   const bool by_character = mode == Compare::kDifference && !why.isEmpty();
-  const QString note = by_character ? tr(" (by characters: %1)").arg(why)
-                       : session()->second() && row_b_.isEmpty()
-                           ? tr(" (%1 has no such numbers)").arg(SideName(*session(), Side::kB))
-                           : QString();
-  head_a_->setText(
-      (none ? tr("%1: no numbers").arg(row) : QStringLiteral("%1 — %2").arg(row, name.text)) +
-      note);
+  const QString lacking = session()->second() && row_b_.isEmpty()
+                              ? tr(" (%1 has no such numbers)").arg(SideName(*session(), Side::kB))
+                              : QString();
+  const QString what = by_character ? tr("%1, by characters").arg(row) : row + lacking;
+  head_a_->setText(none ? tr("%1: no numbers").arg(what)
+                        : QStringLiteral("%1 — %2").arg(what, name.text));
   head_b_->setText(QStringLiteral("%1 — %2").arg(row, b.text));
-  head_a_->setToolTip(name.full);
+  head_a_->setToolTip(by_character ? tr("%1; by characters: %2").arg(name.full, why) : name.full);
   head_b_->setToolTip(b.full);
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));
   DrawPicture(first, name.text, b.text, scale);
@@ -442,21 +406,6 @@ void TextPanel::ShowBeside(bool shown) {
   text_b_->setVisible(shown);
   head_b_->setVisible(shown);
   grid_->setColumnStretch(1, shown ? 1 : 0);
-}
-
-QString TextPanel::TooltipOf(int64_t token, const TokenText* text) const {
-  QString tip = QLatin1Char('\n') + NameOfRow();
-  const auto at = static_cast<qsizetype>(token);
-  const Side tokens = TokensOf(text);
-  const QVector<double> row_a = RowOn(Side::kA, tokens);
-  const QVector<double> row_b = RowOn(Side::kB, tokens);
-  if (at < row_a.size()) tip += tr("\nA %1").arg(row_a[at], 0, 'g', 4);
-  if (at < row_b.size()) {
-    tip += tr("\nB %1").arg(row_b[at], 0, 'g', 4);
-    if (at < row_a.size()) tip += tr("\nB − A %1").arg(row_b[at] - row_a[at], 0, 'g', 4);
-    if (!why_tokens_.isEmpty()) tip += tr("\nby characters: %1").arg(why_tokens_);
-  }
-  return tip;
 }
 
 }  // namespace midscope

@@ -3,6 +3,8 @@
 // means over samples, and published lines for comparison.
 #pragma once
 
+#include <utility>
+
 #include "gui/panels/panel.h"
 #include "gui/plots/outcome_series.h"
 
@@ -38,7 +40,7 @@ class OutcomePanel : public Panel {
  private:
   void Draw();
   void ShowOffer();
-  QString NoteOfModels(Measure measure) const;
+  std::pair<QString, QString> NoteOfModels(Measure measure) const;
   void ShowPlace();
 
   OutcomePlot* plot_;
