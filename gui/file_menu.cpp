@@ -92,6 +92,9 @@ void FileMenu::Register() {
   };
   add("open-model", tr("&Open model…"), tr("Opens a GGUF file; a folder by its path"),
       QKeySequence::Open, &FileMenu::ChooseModel, &FileMenu::OpenPath);
+  add("second", tr("Open a second &model…"),
+      tr("Opens a second model for B, in a process of its own: both models run the same text"), {},
+      &FileMenu::ChooseSecond, &FileMenu::OpenSecond);
   add("open-results", tr("Open &results…"), tr("Shows a file of probes, sweeps, scans or curves"),
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &FileMenu::ChooseResults,
       &FileMenu::OpenResults);
@@ -108,6 +111,11 @@ void FileMenu::Register() {
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
       &FileMenu::SaveSession);
   Session* session = context_.session;
+  context_.actions->Add({.id = QStringLiteral("close-second"),
+                         .menu = file,
+                         .title = tr("Close the second mode&l"),
+                         .help = tr("B is a setting of A's model again"),
+                         .run = [session](const QString&) { session->CloseSecond(); }});
   context_.actions->Add({.id = QStringLiteral("next-document"),
                          .menu = file,
                          .title = tr("&Next document"),
@@ -260,6 +268,9 @@ SavedSession FileMenu::session() const {
   saved.model = context_.model->model().toStdString();
   saved.model_options = context_.model->options()->Checked();
   saved.prompt_request = context_.prompt->prompt_request();
+  const Session* second = context_.session->second();
+  if (second && second->open_request())
+    saved.second_model = ModelPanel::SecondText(*second->open_request()).toStdString();
   if (!current.prompts.empty()) saved.place_index = static_cast<int64_t>(current.place);
   saved.settings = {current.a.setting, current.b.setting, context_.history->current().off_a,
                     context_.history->current().off_b};
@@ -303,6 +314,11 @@ void FileMenu::Apply(const SavedSession& saved) {
   context_.history->Change(saved.settings, false);
   context_.history->stack()->clear();  // undo starts from the session
   Q_EMIT OpenRequested();
+  if (saved.second_model.empty()) {
+    current->CloseSecond();
+  } else {
+    OpenSecond(QString::fromStdString(saved.second_model));
+  }
   while (!current->documents().isEmpty()) current->CloseDocument(0);
   waiting_documents_.clear();
   for (const std::string& path : saved.documents)
@@ -323,6 +339,19 @@ void FileMenu::ChooseModel() {
       ChooseEngineFile(parent_, context_.session->files_of_engine().link(), tr("Open a model"),
                        folder_, tr("Models (*.gguf);;All files (*)"));
   if (!path.isEmpty()) OpenPath(path);
+}
+
+void FileMenu::ChooseSecond() {
+  const QString path = ChooseEngineFile(parent_, context_.session->files_of_engine().link(),
+                                        tr("Open a second model for B"), folder_,
+                                        tr("Models (*.gguf);;All files (*)"));
+  if (!path.isEmpty()) OpenSecond(path);
+}
+
+void FileMenu::OpenSecond(const QString& model) {
+  context_.errors->Try(
+      [this, &model] { context_.session->OpenSecond(context_.model->SecondRequest(model)); },
+      QStringLiteral("second model"));
 }
 
 void FileMenu::ChooseResults() {

@@ -63,6 +63,8 @@ class FileMenu : public QObject {
   // As above, for several paths: opens the first session or model and all results; each further
   // session or model is an error.
   void OpenPaths(const QStringList& paths);
+  // Opens a second model for B (ModelPanel::SecondRequest); errors are shown on the error bar.
+  void OpenSecond(const QString& model);
   void OpenSession(const QString& path);
   // Discards results that are still being read.
   void StopOpening() { opening_.clear(); }
@@ -109,6 +111,7 @@ class FileMenu : public QObject {
   void NoteRecent(const QString& path);
   void NoteModel();
   void ChooseModel();
+  void ChooseSecond();
   void ChooseResults();
   void ChooseSave();
   void ChooseReport();

@@ -136,6 +136,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   } else {
     window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
   }
+  if (!command.second.isEmpty()) window.files()->OpenSecond(command.second);
   // After a rejected request, the signal on which the screenshot waits would never be emitted.
   const QStringList refused = window.errors()->messages();
   if (command.task == GuiTask::kScreenshot && !refused.isEmpty()) return Complain(refused.first());

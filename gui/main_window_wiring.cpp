@@ -35,6 +35,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
+#include "gui/session/two_models.h"
 #include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
@@ -93,6 +94,8 @@ void MainWindow::WirePanels() {
   connect(files_, &FileMenu::StatusChanged, this,
           [this](const QString& text) { statusBar()->showMessage(text); });
   connect(model_, &ModelPanel::OpenRequested, this, &MainWindow::Open);
+  connect(model_, &ModelPanel::SecondRequested, files_, &FileMenu::OpenSecond);
+  connect(model_, &ModelPanel::SecondCloseRequested, session_, &Session::CloseSecond);
   connect(prompt_panel_, &PromptPanel::RunRequested, this, &MainWindow::Run);
   connect(prompt_panel_, &PromptPanel::Edited, top_bar_, &TopBar::ShowPrompt);
   WireTopBar();
@@ -176,10 +179,22 @@ void MainWindow::ShowModel() {
   const auto& model = session_->live().model;
   const QString label = session_->live().ModelLabel();
   model_->Show(model ? &*model : nullptr, label, QString());
-  top_bar_->ShowModel(
-      model ? tr("%1 · %2").arg(label, QString::fromStdString(session_->live().provenance.dtype))
-            : QString());
-  if (model) settings_->SetModel(model->config);
+  const auto with_dtype = [](const SessionView& view) {
+    return view.model
+               ? tr("%1 · %2").arg(view.ModelLabel(), QString::fromStdString(view.provenance.dtype))
+               : QString();
+  };
+  const SessionView* second = session_->live().second;
+  const auto& of_b = second ? second->model : model;
+  model_->ShowSecond(second ? (of_b ? &*of_b : nullptr) : nullptr,
+                     second ? second->ModelLabel() : QString(), second != nullptr);
+  const QString first = with_dtype(session_->live());
+  top_bar_->ShowModel(second && !first.isEmpty()
+                          ? tr("Two models: %1 | %2").arg(first, with_dtype(*second))
+                          : first);
+  top_bar_->ShowSides(SideModel(*session_, Side::kA), SideModel(*session_, Side::kB));
+  // The form is that of setting B.
+  if (of_b) settings_->SetModel(of_b->config);
   if (model) OfferDevices();
   const QString shown =
       session_->shows_file() ? QFileInfo(session_->shown().path).fileName() : label;

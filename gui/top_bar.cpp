@@ -72,7 +72,8 @@ TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
   row->addWidget(prompt->run_button());
   row->addStretch(1);
   row->addWidget(label(tr("show")));
-  row->addWidget(new CompareSwitch(selection, this));
+  switch_ = new CompareSwitch(selection, this);
+  row->addWidget(switch_);
   row->addSpacing(kGap);
   row->addWidget(search);
   ShowModel(QString());
@@ -116,6 +117,12 @@ void TopBar::ShowModel(const QString& label) {
   FitTexts();
 }
 
+void TopBar::ShowSides(const QString& a, const QString& b) {
+  switch_->SetModels(a, b);
+  two_models_ = !a.isEmpty() && !b.isEmpty();
+  FitTexts();
+}
+
 void TopBar::ShowPrompt() {
   const PromptFields fields = prompt_panel_->fields();
   prompt_text_ = fields.page == 0 ? TitleOf(fields.task) : tr("Own text");
@@ -127,8 +134,10 @@ void TopBar::FitTexts() {
   for (QWidget* label : labels_) label->setVisible(width() >= kWideBar);
   if (layout()) layout()->activate();
   for (QToolButton* each : {model_, prompt_}) {
-    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_,
-                                           Qt::ElideMiddle, each->width() - kButtonMargin));
+    // The middle of two names would read as one.
+    const Qt::TextElideMode mode = each == model_ && two_models_ ? Qt::ElideRight : Qt::ElideMiddle;
+    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_, mode,
+                                           each->width() - kButtonMargin));
   }
 }
 

@@ -11,6 +11,7 @@ class QToolButton;
 
 namespace midscope {
 
+class CompareSwitch;
 class PlaceButtons;
 class PromptPanel;
 class Selection;
@@ -24,6 +25,8 @@ class TopBar : public QWidget {
 
   // `label`: the open model with its dtype; "": none is open.
   void ShowModel(const QString& label);
+  // Shows the names of two models beside A and B (CompareSwitch::SetModels).
+  void ShowSides(const QString& a, const QString& b);
   // Shows the prompt that the prompt panel describes.
   void ShowPrompt();
   // Shows the places of the prompts.
@@ -55,6 +58,8 @@ class TopBar : public QWidget {
   QString prompt_text_;
   std::vector<QWidget*> labels_;  // hidden in a narrow window
   PlaceButtons* places_;
+  CompareSwitch* switch_;
+  bool two_models_ = false;
 };
 
 }  // namespace midscope

@@ -76,6 +76,9 @@ std::vector<Parameter> WindowOptions() {
       TextParameter("task", "task of the first prompt: list:lines=20, kv:pairs=10"),
       TextParameter("with",
                     "setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\""),
+      TextParameter("second",
+                    "a second model for B, in a process of its own, such as another .gguf file or "
+                    "'embedded dtype=bfloat16'"),
       WholeNumberParameter("samples", "how many samples the means are over; 0: no means", 0,
                            kNoMaximum),
       TextParameter(
@@ -254,6 +257,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   command.prompt_task = TextOf(options, "task");
   command.remote = TextOf(options, "remote");
   command.setting_b = TextOf(options, "with");
+  command.second = TextOf(options, "second");
   command.script = TextOf(options, "do");
   if (options.IsSet("render")) {
     command.task = GuiTask::kRender;

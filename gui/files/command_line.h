@@ -23,6 +23,7 @@ struct GuiCommand {
   std::vector<std::pair<std::string, std::string>> model_options;
   QString prompt_task;  // --task; "": the default
   QString setting_b;    // --with; "": none
+  QString second;       // --second; "": none
   QString remote;       // --remote; "": an engine on this machine
   QString session;      // --session; "": none
   std::optional<int64_t> samples;

@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
 constexpr char kKeptKey[] = "kept_settings";
+constexpr char kSecondKey[] = "second_model";
 constexpr qint64 kLargestFile = 64 << 20;  // large enough for a prompt of millions of tokens
 
 Json PromptRequestJson(const PromptRequest& prompt_request) {
@@ -60,8 +61,8 @@ std::vector<std::string> SessionKeys() {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
-  for (const char* key :
-       {"layout", kViewKey, "documents", "shown_document", kKeptKey, SettingMarks::kStateKey})
+  for (const char* key : {kSecondKey, "layout", kViewKey, "documents", "shown_document", kKeptKey,
+                          SettingMarks::kStateKey})
     keys.emplace_back(key);
   return keys;
 }
@@ -210,6 +211,7 @@ std::string SessionText(const SavedSession& session) {
     const std::vector<OffTerm>& off = session.settings.off(side);
     if (!off.empty()) values[OffKey(side)] = OffTermsJson(off);
   }
+  if (!session.second_model.empty()) values[kSecondKey] = session.second_model;
   if (!session.layout.empty()) values["layout"] = session.layout;
   if (!session.view.is_null()) values[kViewKey] = session.view;
   if (!session.marks.is_null()) values[SettingMarks::kStateKey] = session.marks;
@@ -252,6 +254,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);
   }
   session.place_index = fields.Whole("place_index", -1, -1);
+  session.second_model = fields.FindText(kSecondKey).value_or("");
   session.layout = fields.FindText("layout").value_or("");
   CheckViewState(fields);
   if (const auto* view = fields.Find(kViewKey)) session.view = *view;

@@ -20,6 +20,7 @@ struct SavedSession {
 
   std::string model = "embedded";
   OptionSet model_options;       // for OptionsBesideModel()
+  std::string second_model;      // ModelPanel::SecondText; "": none
   PromptRequest prompt_request;  // the gold passage is the span named "gold"
   int64_t place_index = -1;      // index into the prompt request's places; -1: the middle one
   SettingPair settings;

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <utility>
@@ -104,6 +105,7 @@ ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
   column->addLayout(row);
   column->addWidget(fold_);
   column->addWidget(text_);
+  column->addLayout(MakeSecond(box));
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(box);
@@ -114,6 +116,63 @@ ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
   OfferDevices({QStringLiteral("cpu"), QStringLiteral("cpu:portable")}, nullptr);
   RefreshTitle();
   Show(nullptr, QString(), QString());
+  ShowSecond(nullptr, QString(), false);
+}
+
+QLayout* ModelPanel::MakeSecond(QWidget* box) {
+  second_ = new QLineEdit(box);
+  second_->setObjectName(QStringLiteral("second_model"));
+  second_->setPlaceholderText(tr("Model of B: the same as A"));
+  second_->setAccessibleName(tr("Model of B"));
+  second_->setToolTip(
+      tr("<p>A second model, as above, in a process of its own: B is then this model under setting "
+         "B, on the same text. It gets the options above; <i>embedded dtype=bfloat16</i> gives it "
+         "another number format</p>"));
+  auto* open = new QPushButton(tr("Open as B"), box);
+  open->setObjectName(QStringLiteral("open_second"));
+  close_second_ = new QPushButton(tr("Close"), box);
+  close_second_->setObjectName(QStringLiteral("close_second"));
+  close_second_->setToolTip(tr("Close the second model: B is a setting of A's model again"));
+  second_text_ = new QLabel(box);
+  second_text_->setObjectName(QStringLiteral("second_model_text"));
+  second_text_->setWordWrap(true);
+  const auto request = [this] {
+    if (!second_->text().trimmed().isEmpty()) Q_EMIT SecondRequested(second_->text().trimmed());
+  };
+  connect(open, &QPushButton::clicked, this, request);
+  connect(second_, &QLineEdit::returnPressed, this, request);
+  connect(close_second_, &QPushButton::clicked, this, &ModelPanel::SecondCloseRequested);
+  auto* row = new QHBoxLayout;
+  row->addWidget(second_, 1);
+  row->addWidget(open);
+  row->addWidget(close_second_);
+  auto* column = new QVBoxLayout;
+  column->addLayout(row);
+  column->addWidget(second_text_);
+  return column;
+}
+
+void ModelPanel::ShowSecond(const ModelSummary* summary, const QString& label, bool there) {
+  close_second_->setEnabled(there);
+  second_text_->setVisible(there);
+  second_text_->setText(summary ? tr("B: %1").arg(Description(*summary, label))
+                                : tr("B: the model is being opened"));
+}
+
+OpenRequest ModelPanel::SecondRequest(const QString& text) const {
+  static const QRegularExpression with_dtype(QStringLiteral("^(.*\\S)\\s+dtype=(\\S+)$"));
+  OptionSet options = options_->Checked();
+  const QRegularExpressionMatch match = with_dtype.match(text.trimmed());
+  if (match.hasMatch()) options.SetText("dtype", match.captured(2).toStdString());
+  const QString model = match.hasMatch() ? match.captured(1) : text.trimmed();
+  return MakeOpenRequest(model.toStdString(), options);
+}
+
+QString ModelPanel::SecondText(const OpenRequest& request) {
+  const QString model = QString::fromStdString(request.model);
+  return request.dtype == "auto"
+             ? model
+             : QStringLiteral("%1 dtype=%2").arg(model, QString::fromStdString(request.dtype));
 }
 
 void ModelPanel::OfferDevices(const QStringList& devices, TextBox::Notes facts) {

@@ -12,7 +12,9 @@
 #include "probes/engine/engine.h"
 
 class QLabel;
+class QLayout;
 class QLineEdit;
+class QPushButton;
 
 namespace midscope {
 
@@ -40,20 +42,33 @@ class ModelPanel : public QWidget {
   // Describes the open model; if `summary` is null, shows `instead`. `label`: the model's displayed
   // name.
   void Show(const ModelSummary* summary, const QString& label, const QString& instead);
+  // As above, for the second model; `there`: whether there is one.
+  void ShowSecond(const ModelSummary* summary, const QString& label, bool there);
+  // Returns the request for a second model: its name as above, with the options of the form;
+  // " dtype=NAME" after it sets another dtype. Throws Error (usage) as request() does.
+  OpenRequest SecondRequest(const QString& text) const;
+  // The text of such a request.
+  static QString SecondText(const OpenRequest& request);
 
  Q_SIGNALS:
   void OpenRequested();
+  void SecondRequested(const QString& text);
+  void SecondCloseRequested();
 
  private:
   void ChooseFile();
   void ChooseFolder();
   void RefreshTitle();
+  QLayout* MakeSecond(QWidget* box);
 
   const std::shared_ptr<EngineLink> link_;
   QLineEdit* model_;
   FoldBox* fold_;
   ParameterForm* options_;
   QLabel* text_;
+  QLineEdit* second_;
+  QPushButton* close_second_;
+  QLabel* second_text_;
 };
 
 // ModelOptions() without the model itself.

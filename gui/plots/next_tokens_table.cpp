@@ -37,8 +37,10 @@ NextTokensTable::Side NextTokensTable::SideOf(const Record* record, bool grey) {
   return side;
 }
 
-void NextTokensTable::Show(const Record* a, const Record* b, bool grey_a, bool grey_b) {
+void NextTokensTable::Show(const Record* a, const Record* b, bool grey_a, bool grey_b,
+                           const QString& other_tokens) {
   beginResetModel();
+  other_tokens_ = other_tokens;
   a_ = SideOf(a, grey_a);
   b_ = SideOf(b, grey_b);
   endResetModel();
@@ -60,6 +62,7 @@ int NextTokensTable::columnCount(const QModelIndex& parent) const {
 }
 
 QString NextTokensTable::RankInA(int row) const {
+  if (!other_tokens_.isEmpty()) return QStringLiteral("–");
   const bool answer_row = row >= std::max(a_.tokens.size(), b_.tokens.size());
   const qlonglong id = answer_row ? b_.answer_id : b_.ids.value(row, -1);
   if (id < 0) return {};
@@ -104,6 +107,7 @@ QVariant NextTokensTable::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return TextOf(index.row(), index.column());
     case Qt::ToolTipRole:
+      if (index.column() == kRankInA && !other_tokens_.isEmpty()) return other_tokens_;
       return answer ? tr("The expected answer's first token") : QString();
     case Qt::TextAlignmentRole:
       return index.column() == kTokenA || index.column() == kTokenB

@@ -23,7 +23,9 @@ class NextTokensTable : public QAbstractTableModel {
 
   // `a`, `b`: records next_tokens of one prompt; a side is empty if its record is null or another
   // record. `grey`: the side is not of the requested setting.
-  void Show(const Record* a, const Record* b, bool grey_a, bool grey_b);
+  // `other_tokens`: why ids of A and B are not comparable, for two models; "": they are.
+  void Show(const Record* a, const Record* b, bool grey_a, bool grey_b,
+            const QString& other_tokens = QString());
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -51,6 +53,7 @@ class NextTokensTable : public QAbstractTableModel {
 
   Side a_;
   Side b_;
+  QString other_tokens_;
 };
 
 }  // namespace midscope

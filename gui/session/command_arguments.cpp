@@ -12,6 +12,7 @@
 #include "gui/base/record_access.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "probes/engine/own_text_request.h"
 #include "probes/prompt/prompt_format.h"
 
@@ -65,45 +66,64 @@ void AddProbeOptions(const Session& session, QStringList* arguments) {
   if (!channels) AddArgument("channels", std::to_string(session.channel()), arguments);
 }
 
-}  // namespace
+// Adds a text with its gold passage and answer.
+void AddText(const OwnText& own, QStringList* arguments) {
+  AddArgument("prompt", own.text, arguments);
+  for (const SpanRequest& span : own.spans) {
+    if (span.span.name != "gold") continue;
+    AddArgument("span",
+                "gold=" + std::to_string(span.span.begin) + ":" + std::to_string(span.span.end),
+                arguments);
+  }
+  if (!own.answer.empty()) AddArgument("answer", own.answer, arguments);
+}
 
-QStringList ProbeArguments(const Session& session, const Intervention& setting,
-                           const QString& out) {
+QStringList ProbeOfModel(const Session& session, Side side, const Intervention& setting,
+                         const QString& out) {
   const auto& request = session.shown_prompt_request();
-  const Record* prompt = session.prompt();
-  if (!request || !prompt || !session.model()) {
+  const auto& model = session.model(side);
+  const Record* prompt = session.prompt(side);
+  if (!request || !prompt || !model) {
     throw UsageError("command", "no prompt of a model is shown", "Open a model and run a prompt");
   }
   QStringList arguments = {QStringLiteral("probe")};
-  arguments += ModelArguments(*session.model());
-  if (NeedsTextFile(*request)) {
+  arguments += ModelArguments(*model);
+  const std::string place = std::to_string(IntegerAttribute(*prompt, "place", 1));
+  // The tokens of a second model may make other prompts of the task; it has the texts of A.
+  const bool given = side == Side::kB && session.second() && !request->task.empty() &&
+                     AttributeText(*prompt, "task").empty();
+  if (given) {
+    AddText(GivenTexts({*prompt}).front().own, &arguments);
+  } else if (NeedsTextFile(*request)) {
     AddArgument("task", TextFileTask(kTextFile), &arguments);
-    AddArgument("place", std::to_string(IntegerAttribute(*prompt, "place", 1)), &arguments);
+    AddArgument("place", place, &arguments);
   } else if (request->task.empty()) {
-    AddArgument("prompt", request->text, &arguments);
-    if (request->gold_end > request->gold_begin) {
-      AddArgument(
-          "span",
-          "gold=" + std::to_string(request->gold_begin) + ":" + std::to_string(request->gold_end),
-          &arguments);
-    }
-    if (!request->answer.empty()) AddArgument("answer", request->answer, &arguments);
+    AddText(OwnTextOf(*request), &arguments);
   } else {
     AddArgument("task", request->task, &arguments);
-    AddArgument("place", std::to_string(IntegerAttribute(*prompt, "place", 1)), &arguments);
+    AddArgument("place", place, &arguments);
     AddArgument("sample", std::to_string(request->sample), &arguments);
     AddArgument("seed", std::to_string(request->seed), &arguments);
   }
-  AddArguments(OptionsOf(request->format), &arguments);
+  PromptFormat format = request->format;
+  if (given) format.chat_template.clear();
+  AddArguments(OptionsOf(format), &arguments);
   AddArgument("with", PrintIntervention(setting), &arguments);
   AddProbeOptions(session, &arguments);
   AddArgument("out", out.toStdString(), &arguments);
   return arguments;
 }
 
+}  // namespace
+
+QStringList ProbeArguments(const Session& session, const Intervention& setting,
+                           const QString& out) {
+  return ProbeOfModel(session, Side::kA, setting, out);
+}
+
 QStringList ProbeArguments(const Session& session, Side side) {
-  return ProbeArguments(session, session.setting(side),
-                        side == Side::kA ? QStringLiteral("a.h5") : QStringLiteral("b.h5"));
+  return ProbeOfModel(session, side, session.setting(side),
+                      side == Side::kA ? QStringLiteral("a.h5") : QStringLiteral("b.h5"));
 }
 
 bool NeedsTextFile(const PromptRequest& request) {

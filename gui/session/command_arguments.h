@@ -26,7 +26,7 @@ QStringList ModelArguments(const ModelSummary& model);
 // Throws Error (usage) if no prompt of a model is shown.
 QStringList ProbeArguments(const Session& session, Side side);
 
-// As above, for another setting and another output file.
+// As above, for another setting of the model of A and another output file.
 QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
 
 // The axes of a sweep, in addition to the shown prompt.

@@ -32,8 +32,15 @@ bool SamePrompts(const PromptRequest& a, const PromptRequest& b) {
                     request.gold_begin, request.gold_end, request.answer, request.pieces,
                     request.question, request.format, request.kept_limit);
   };
+  const bool same_given = std::equal(a.given.begin(), a.given.end(), b.given.begin(), b.given.end(),
+                                     [](const SourceText& left, const SourceText& right) {
+                                       return left.name == right.name &&
+                                              left.own.text == right.own.text &&
+                                              left.own.answer == right.own.answer &&
+                                              SameSpans(left.own.spans, right.own.spans);
+                                     });
   return values(a) == values(b) && SameSpans(a.spans, b.spans) && a.sources.empty() &&
-         b.sources.empty();
+         b.sources.empty() && same_given;
 }
 
 const SideView* KeptView::Find(const Intervention& setting) const {

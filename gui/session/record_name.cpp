@@ -8,6 +8,7 @@
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "probes/base/records.h"
 
 namespace midscope {
@@ -28,7 +29,11 @@ QString SettingOf(const Record& record) { return TextAttribute(record, "interven
 
 RecordName NameOf(const Session& session, Side side, const Record* record) {
   RecordName name;
-  const QString letter = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+  QString letter = SideName(session, side);
+  // A file names the second model that made a record.
+  const QString model =
+      record && session.shows_file() ? TextAttribute(*record, "model") : QString();
+  if (!model.isEmpty()) letter += QLatin1Char(' ') + ModelLabel(model, model);
   name.text = name.full = letter;
   if (!record) return name;
   name.setting = SettingOf(*record);

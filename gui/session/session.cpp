@@ -9,6 +9,8 @@
 #include "core/terms/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
+#include "probes/client/client_engine.h"
+#include "probes/client/engine_link.h"
 
 namespace midscope {
 namespace {
@@ -51,6 +53,9 @@ Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> lin
         if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
       },
       Qt::QueuedConnection);
+  make_second_ = [this]() -> std::shared_ptr<Engine> {
+    return MakeClientEngine(std::make_shared<EngineLink>(files_of_engine_.link()->command()));
+  };
 }
 
 quint64 Session::Post(EngineRequest request, Side side) {
@@ -76,11 +81,14 @@ void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prom
   prompt_request_waits_ = prompt_request_.has_value();
   opening_ = true;
   show_when_open_ = true;
+  asked_ = request;
   valid_from_ = Post(request);
 }
 
 void Session::Restart() {
-  if (opened_) Open(*opened_);
+  const bool of_second = second_ && second_->engine_ended_ && !engine_ended_;
+  if (second_ && second_->engine_ended_) second_->Restart();
+  if (opened_ && !of_second) Open(*opened_);
 }
 
 void Session::Mark(Changes changes) {
@@ -99,7 +107,7 @@ void Session::FlushChanges() {
 }
 
 bool Session::ChangeSide(Side side, const SideView& next, bool dragging) {
-  SideView& own = live_.state(side);
+  SideView& own = live_.own(side);
   const bool others = own.settled != next.settled || own.records != next.records;
   const quint64 shown = own.shown_ticket;
   const SideView::Part part = own.part;
@@ -148,8 +156,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
     if (MayPost()) {
       // A capture run may have arrived before its outcome.
       if (a_changed && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
-      if ((b_changed || !b_was_there) && !HasOutcome(Side::kB) && live_.differs())
-        RequestWhatIf(Side::kB);
+      if ((b_changed || !b_was_there) && RunsB() && !HasOutcome(Side::kB)) RequestWhatIf(Side::kB);
     }
     Mark(Change::kSettings);
     MarkLive(Change::kMeans);
@@ -159,6 +166,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   } else if (was_dragging && !dragging && AnyOlder()) {
     MarkLive(kRecordChanges);
   }
+  if (second_) second_->SetSettings(b, b, dragging);
   // Makes plots redraw at full quality.
   if (was_dragging && !dragging) MarkLive(Change::kSettings);
   (dragging ? release_timer_ : pause_timer_).stop();
@@ -173,7 +181,7 @@ bool Session::MayPost() {
 void Session::OnPaused() {
   if (!EngineReady()) return;
   if (!live_.a.settled) RequestCaptureRun(Side::kA);
-  if (live_.differs() && !live_.b.settled) RequestCaptureRun(Side::kB);
+  if (RunsB() && !live_.b.settled) RequestCaptureRun(Side::kB);
 }
 
 void Session::OnReleased() {
@@ -204,7 +212,7 @@ void Session::RequestWhatIf(Side side) {
 void Session::RequestEverything() {
   for (const Side side : {Side::kA, Side::kB}) {
     // A side that is already settled was restored from the cache.
-    if (live_.state(side).settled || (side == Side::kB && !live_.differs())) continue;
+    if (live_.state(side).settled || (side == Side::kB && !RunsB())) continue;
     RequestCaptureRun(side);
     RequestWhatIf(side);
   }
@@ -216,7 +224,7 @@ void Session::Resume() {
   if (waits && live_.model && !opening_) return PostPrompt();
   if (!EngineReady()) return;
   for (const Side side : {Side::kA, Side::kB}) {
-    if (side == Side::kB && !live_.differs()) break;
+    if (side == Side::kB && !RunsB()) break;
     if (!live_.state(side).settled) RequestCaptureRun(side);
     const Record* outcome = live_.Find(side, kOutcomeRecord);
     if (!outcome || !LiveRequests(side, *outcome)) RequestWhatIf(side);
@@ -228,6 +236,7 @@ void Session::SetChannel(int64_t channel) {
   if (!shows_file() && live_.model)
     channel = std::clamp<int64_t>(channel, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));
   wanted_channel_ = channel;
+  if (second_) second_->SetChannel(channel);
   if (channel == shown_->channel) return;
   shown_->channel = channel;
   Mark(Change::kChannel);
@@ -235,13 +244,14 @@ void Session::SetChannel(int64_t channel) {
   // If all layers are cached, what-ifs include the new channel.
   if (EngineReady()) {
     RequestWhatIf(Side::kA);
-    if (live_.differs()) RequestWhatIf(Side::kB);
+    if (RunsB()) RequestWhatIf(Side::kB);
   }
   RepeatCaptureRuns();
 }
 
 void Session::SetProbeOptions(const std::string& json) {
   probe_options_ = json;
+  if (second_) second_->SetProbeOptions(json);
   kept_views_.Clear();
   Mark(Change::kProbes);
   RepeatCaptureRuns();
@@ -259,12 +269,13 @@ void Session::RepeatCaptureRuns() {
     return;
   }
   RequestCaptureRun(Side::kA);
-  if (live_.differs()) RequestCaptureRun(Side::kB);
+  if (RunsB()) RequestCaptureRun(Side::kB);
   RequestMeans();
 }
 
 void Session::Cancel() {
   CancelEverything();
+  if (second_) second_->Cancel();
   stopped_ = true;
   prompt_request_is_own_ = false;
   started_means_.clear();
@@ -280,6 +291,7 @@ bool Session::IsRequested(Side side, const Record& record) const {
 
 bool Session::LiveRequests(Side side, const Record& record) const {
   if (record.name == kPublishedRecord) return true;
+  if (side == Side::kB && second_) return second_->LiveRequests(Side::kA, record);
   const Record* shown = live_.prompt();
   if (!live_.model || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
@@ -296,6 +308,7 @@ bool Session::LiveRequests(Side side, const Record& record) const {
 
 bool Session::ShownAsOlder(Side side, const Record& record) const {
   if (IsRequested(side, record)) return false;
+  if (side == Side::kB && second_) return second_->ShownAsOlder(Side::kA, record);
   const auto is_newest = [&] {
     const Record* newest = live_.Find(side, kOutcomeRecord);
     const std::string setting = AttributeText(record, "intervention");

@@ -15,6 +15,7 @@
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +56,18 @@ class Session : public QObject {
   // Opens another model. The records on the screen remain until it is open, and also if opening
   // fails. `prompt_request`: the prompt to run then; if omitted, the previous one.
   void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
+  // Opens a second model for B, in an engine of its own: B is then that model under setting B, on
+  // the texts of A's prompts. Replaces the second model once the new one is open.
+  void OpenSecond(const OpenRequest& request);
+  // B is a setting of the first model again.
+  void CloseSecond();
+  // The session of the second model, in which B is A; nullptr if there is none.
+  const Session* second() const { return second_.get(); }
+  // The request that opened, or is to open, the model; nullopt: there was none.
+  const std::optional<OpenRequest>& open_request() const { return asked_; }
+  // Sets what makes the engine of a second model. Default: another process of the same command.
+  using EngineMaker = std::function<std::shared_ptr<Engine>()>;
+  void SetSecondEngine(EngineMaker make) { make_second_ = std::move(make); }
   // Opens the last model anew, with its prompt and settings, after the engine's process has ended.
   void Restart();
   // If no model is open, the request is stored until one is. If the same prompt was shown with the
@@ -174,6 +187,14 @@ class Session : public QObject {
   const std::string& task() const { return shown_->task; }
   // The open model; nullopt if a file is shown.
   const std::optional<ModelSummary>& model() const { return shown_->model; }
+  // As above, of a side: B may be a second model.
+  const std::optional<ModelSummary>& model(Side side) const {
+    return (side == Side::kB && shown_->second ? shown_->second : shown_)->model;
+  }
+  // The shown prompt as the model of a side has it; nullptr if there is none.
+  const Record* prompt(Side side) const {
+    return (side == Side::kB && shown_->second ? shown_->second : shown_)->prompt();
+  }
   const Provenance& provenance() const { return shown_->provenance; }
   const std::vector<Record>& prompts() const { return shown_->prompts; }
   // The request that made the prompts on the screen; nullopt if no prompts of a model are shown.
@@ -246,7 +267,10 @@ class Session : public QObject {
   ScreenRecords RecordsOnScreen() const;
 
   // Whether a reply is awaited or the release delay is running.
-  bool has_pending_request() const { return !pending_.empty() || release_timer_.isActive(); }
+  bool has_pending_request() const {
+    return !pending_.empty() || release_timer_.isActive() ||
+           (second_ && second_->has_pending_request());
+  }
 
   // Emits Changed now if anything has changed since the last emission, for code that reads panels
   // or plots directly after a change. Changes made by receivers are emitted in the next turn of the
@@ -256,9 +280,15 @@ class Session : public QObject {
   EngineWorker& worker() { return worker_; }
   const ResultFiles& files_of_engine() const { return files_of_engine_; }
   // Sets the time without a change after which means (and missing capture runs) are requested.
-  void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
+  void SetReleaseDelay(int milliseconds) {
+    release_timer_.setInterval(milliseconds);
+    if (second_) second_->SetReleaseDelay(milliseconds);
+  }
   // Sets the time without a change, during a drag, after which capture runs are requested.
-  void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
+  void SetPauseDelay(int milliseconds) {
+    pause_timer_.setInterval(milliseconds);
+    if (second_) second_->SetPauseDelay(milliseconds);
+  }
 
  Q_SIGNALS:
   // The shown data have changed since the last emission. Emitted by a queued call, so that the
@@ -283,6 +313,16 @@ class Session : public QObject {
   void Stopped();
 
  private:
+  // Whether this engine runs setting B.
+  bool RunsB() const { return !second_ && live_.differs(); }
+  void WireSecond();
+  // Passes the texts of the prompts to the second model.
+  void GivePrompts();
+  // Drops the prompts with their records.
+  void ForgetPrompts();
+  void ShowBusy();
+  void OnSecondStopped();
+  std::optional<MeansOffer> OwnMeansOffer() const;
   bool HasPrompts() const { return live_.model && !opening_ && !live_.prompts.empty(); }
   // Whether the engine has the prompts of the model's view and is not making others.
   bool EngineReady() const { return HasPrompts() && !Awaits(RequestKind::kPrompt); }
@@ -380,6 +420,7 @@ class Session : public QObject {
   std::vector<std::unique_ptr<SessionView>> files_;
   SessionView* shown_ = &live_;
   std::optional<OpenRequest> opened_;  // the request that opened the model
+  std::optional<OpenRequest> asked_;   // the newest one
   std::optional<PromptRequest> prompt_request_;
   bool prompt_request_waits_ = false;  // until the model is open
   // Made by the user, not with the model: posted even if opening fails.
@@ -425,13 +466,16 @@ class Session : public QObject {
     Side side = Side::kA;
   };
   std::map<quint64, Pending> pending_;
-  QString busy_;
+  QString busy_;                 // of this engine
+  QString shown_busy_;           // of either engine
   quint64 watched_what_if_ = 0;  // the oldest that runs; 0: none
   QTimer what_if_timer_;         // runs until that one counts as long
   Changes changes_;              // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;
   EngineWorker worker_;
+  EngineMaker make_second_;
+  std::unique_ptr<Session> second_;
   std::unique_ptr<NewestRequest<PromptRequest>> previews_;  // last member: its thread uses worker_
 };
 

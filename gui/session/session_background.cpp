@@ -232,15 +232,17 @@ void Session::Generate(int64_t new_tokens) {
   new_tokens_ = new_tokens;
   StopGenerating();
   generation_[Side::kA].waits = true;
-  generation_[Side::kB].waits = live_.differs();
+  generation_[Side::kB].waits = RunsB();
+  if (second_) second_->Generate(new_tokens);
   MarkLive(Change::kGeneration);
   if (GenerationMayRun()) PostGeneration();
 }
 
 bool Session::generates() const {
-  return std::any_of(generation_.begin(), generation_.end(), [](const auto& entry) {
+  const bool own = std::any_of(generation_.begin(), generation_.end(), [](const auto& entry) {
     return entry.second.waits || entry.second.ticket != 0;
   });
+  return own || (second_ && second_->generates());
 }
 
 bool Session::GenerationMayRun() const {
@@ -259,7 +261,7 @@ void Session::PostGeneration() {
   for (auto& [side, generation] : generation_) {
     if (!generation.waits) continue;
     generation.waits = false;
-    if (side == Side::kB && !live_.differs()) continue;
+    if (side == Side::kB && !RunsB()) continue;
     generation.ticket =
         Post(GenerateRequest{live_.place, live_.state(side).setting, new_tokens_}, side);
   }
@@ -276,6 +278,7 @@ void Session::PauseGeneration() {
 
 void Session::StopGenerating() {
   if (generates()) MarkLive(Change::kGeneration);
+  if (second_) second_->StopGenerating();
   for (auto& [side, generation] : generation_) {
     generation = {};
     worker_.Cancel(RequestKind::kGenerate, side);
@@ -291,7 +294,7 @@ void Session::OnGenerate(const EngineReply& reply) {
     // When A and B are exchanged, their results are exchanged too, but not their requests.
     generation.waits = !LiveRequests(reply.side, record);
     if (!generation.waits)
-      live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
+      live_.own(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
   }
   MarkLive(Change::kGeneration);
 }

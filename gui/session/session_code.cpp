@@ -34,6 +34,7 @@ std::vector<NamedSetting> SettingsOf(const Session& session, const TriedSettings
 }
 
 QStringList ProbeOf(const Session& session, const NamedSetting& setting) {
+  if (setting.letter == QLatin1String("B")) return ProbeArguments(session, Side::kB);
   return ProbeArguments(session, ParseIntervention(setting.text), setting.file());
 }
 
@@ -43,7 +44,11 @@ QStringList SweepOf(const Session& session, const std::vector<NamedSetting>& set
   const PromptRequest& request = *session.shown_prompt_request();
   if (request.task.empty() && request.answer.empty()) return {};
   SweepChoice choice;
-  for (const NamedSetting& setting : settings) choice.settings.push_back(setting.text);
+  // A second model would need a sweep of its own.
+  for (const NamedSetting& setting : settings) {
+    if (!session.second() || setting.letter != QLatin1String("B"))
+      choice.settings.push_back(setting.text);
+  }
   choice.samples = std::max(session.samples(), request.sample + 1);
   choice.text_file = QLatin1String(kTextFile);
   QStringList arguments = SweepArguments(session, choice);

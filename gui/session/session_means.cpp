@@ -24,6 +24,7 @@ double SamplesIn(const Record& record, size_t setting) {
 void Session::SetSamples(int64_t samples) {
   if (samples == samples_) return;
   samples_ = samples;
+  if (second_) second_->SetSamples(samples);
   CancelMeans();
   live_.means.clear();
   live_.sample_probes.clear();
@@ -36,6 +37,7 @@ void Session::SetSamples(int64_t samples) {
 void Session::SetMeansWanted(bool wanted) {
   if (wanted == std::exchange(means_wanted_, wanted)) return;
   started_means_.clear();
+  if (second_) second_->SetMeansWanted(wanted);
   if (!wanted) CancelMeans();
   MarkLive(Change::kMeans);
   RequestMeans();
@@ -63,6 +65,7 @@ Session::MissingMeans Session::FindMissingMeans() const {
   CompareRequest& request = missing.request;
   request.samples = samples_;
   for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && second_) break;
     const SideView& view = live_.state(side);
     const auto known = live_.means.find(view.in_effect);
     const bool have = known != live_.means.end() && known->second.complete;
@@ -77,7 +80,7 @@ Session::MissingMeans Session::FindMissingMeans() const {
       missing.runs -= static_cast<int64_t>(SamplesIn(*known->second.record, known->second.index));
     }
   }
-  if (live_.a.in_effect == live_.b.in_effect) return missing;
+  if (second_ || live_.a.in_effect == live_.b.in_effect) return missing;
   request.against = WithoutNeutralTerms(live_.a.setting);
   // The means of both are known but not their difference. The samples are cached, so requesting it
   // runs nothing.
@@ -103,6 +106,13 @@ bool Session::MeansMayStart(const MissingMeans& missing) const {
 }
 
 std::optional<Session::MeansOffer> Session::means_offer() const {
+  const std::optional<MeansOffer> own = OwnMeansOffer();
+  if (!second_ || shows_file()) return own;
+  const std::optional<MeansOffer> of_b = second_->OwnMeansOffer();
+  return own && of_b ? MeansOffer{samples_, own->seconds + of_b->seconds} : own ? own : of_b;
+}
+
+std::optional<Session::MeansOffer> Session::OwnMeansOffer() const {
   if (MeansRun() || shows_file()) return std::nullopt;
   // The cost of prompts whose records were restored without a run is unknown.
   if (!sample_seconds_ && !live_.a.settled) return std::nullopt;
@@ -121,11 +131,13 @@ std::optional<double> Session::prompt_seconds() const {
 void Session::SetMeansStartAutomatically(bool start) {
   if (start == means_start_automatically_) return;
   means_start_automatically_ = start;
+  if (second_) second_->SetMeansStartAutomatically(start);
   MarkLive(Change::kMeans);
   if (start && sample_seconds_ && !MeansRun()) RequestMeans();
 }
 
 void Session::StartMeans() {
+  if (second_) second_->StartMeans();
   const MissingMeans missing = FindMissingMeans();
   started_means_.insert(missing.asking.begin(), missing.asking.end());
   RequestMeans();
@@ -179,8 +191,9 @@ void Session::CollectMeans(std::vector<Record>& records) const {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !shown_->differs()) break;
     const SideView& view = shown_->state(side);
-    const auto found = shown_->means.find(view.in_effect);
-    if (found == shown_->means.end()) continue;
+    const auto& means = side == Side::kB && shown_->second ? shown_->second->means : shown_->means;
+    const auto found = means.find(view.in_effect);
+    if (found == means.end()) continue;
     Record copy =
         AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
     if (side == Side::kB) copy.name += "_b";

@@ -72,6 +72,7 @@ const Record* Session::RecordAt(Side side, const std::string& name, size_t place
     return shown && IsRequested(side, *shown) ? shown : nullptr;
   }
   if (shown_ != &live_ || !live_.prompt_request) return nullptr;
+  if (side == Side::kB && second_) return second_->RecordAt(Side::kA, name, place);
   const KeptView* kept = kept_views_.Find(*live_.prompt_request, place);
   const SideView* view = kept ? kept->Find(setting(side)) : nullptr;
   if (!view) return nullptr;
@@ -89,7 +90,7 @@ void Session::KeepView() {
                 live_.b,
                 live_.means};
   view.a.settled = HasOutcome(Side::kA);
-  view.b.settled = live_.differs() && HasOutcome(Side::kB);
+  view.b.settled = RunsB() && HasOutcome(Side::kB);
   if (view.a.settled || view.b.settled) kept_views_.Keep(std::move(view));
 }
 
@@ -134,7 +135,8 @@ void Session::SetPlace(size_t place) {
   valid_from_ = last_ticket_ + 1;
   if (!live_.a.settled) RequestCaptureRun(Side::kA);
   if (!outcome_a && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
-  if (live_.differs()) {
+  if (second_) second_->SetPlace(place);
+  if (RunsB()) {
     if (!live_.b.settled) RequestCaptureRun(Side::kB);
     if (!outcome_b && !HasOutcome(Side::kB)) RequestWhatIf(Side::kB);
   }
@@ -154,7 +156,10 @@ void Session::OnPrompt(const EngineReply& reply) {
   }
   live_.prompts = reply.records;
   live_.prompt_request = request;
-  live_.task = TaskOrEmpty(request.task);
+  // Given texts may have replaced those of the task.
+  const bool of_task = !request.task.empty() && !live_.prompts.empty() &&
+                       !AttributeText(live_.prompts.front(), "task").empty();
+  live_.task = of_task || request.given.empty() ? TaskOrEmpty(request.task) : std::string();
   const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
   if (place_of_next_ && !others_follow) {
     live_.place = *std::exchange(place_of_next_, std::nullopt);
@@ -169,6 +174,8 @@ void Session::OnPrompt(const EngineReply& reply) {
   ForgetMeans();
   RecallView();
   MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
+  if (second_) second_->ForgetPrompts();
+  if (!others_follow) GivePrompts();
   if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 

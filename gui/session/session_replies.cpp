@@ -155,20 +155,15 @@ void Session::OnOpen(const EngineReply& reply) {
   live_.provenance = reply.provenance;
   live_.channel =
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));
-  live_.prompts.clear();
-  live_.prompt_request.reset();
-  ForgetMeans();
-  for (SideView* side : {&live_.a, &live_.b}) {
-    side->records.clear();
-    side->settled = side->follows = false;
-  }
-  MarkLive(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
+  ForgetPrompts();
+  if (second_) second_->ForgetPrompts();
+  MarkLive(Change::kModel);
   if (std::exchange(show_when_open_, false)) ShowDocument(kModelDocument);
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
 void Session::OnCaptureRun(const EngineReply& reply) {
-  SideView& side = live_.state(reply.side);
+  SideView& side = live_.own(reply.side);
   // The setting may have changed during the run.
   const auto& request = std::get<CaptureRunRequest>(reply.request);
   if (request.intervention != side.setting || request.place != live_.place) return;
@@ -218,7 +213,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
 
 // Takes part of a what-if. A setting that is no longer requested is a step of a drag.
 void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
-  SideView& side = live_.state(part->side);
+  SideView& side = live_.own(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);
   const bool newest = part->ticket >= std::max({valid_from_, side.shown_ticket, side.part.ticket});
   if (pending_.count(part->ticket) == 0 || !newest || side.settled) return;
@@ -230,7 +225,7 @@ void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
 }
 
 void Session::OnWhatIf(const EngineReply& reply) {
-  SideView& side = live_.state(reply.side);
+  SideView& side = live_.own(reply.side);
   if (reply.ticket < std::max(side.shown_ticket, side.part.ticket)) return;
   side.shown_ticket = reply.ticket;
   MarkLive(Change::kWhatIfRecords);
@@ -261,7 +256,7 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
   }
   for (const auto& [side, generation] : generation_) {
     if (ticket != generation.ticket || !LiveRequests(side, *record)) continue;
-    live_.state(side).records[record->name] = record;
+    live_.own(side).records[record->name] = record;
     MarkLive(Change::kGeneration);
   }
   if (ticket == sample_probes_ticket_) {
@@ -290,9 +285,8 @@ void Session::UpdateBusy() {
   } else if (what_if != 0 && text.isEmpty() && !what_if_timer_.isActive()) {
     text = BusyText(RequestKind::kWhatIf);
   }
-  if (text == busy_) return;
   busy_ = text;
-  Q_EMIT BusyChanged(busy_);
+  ShowBusy();
 }
 
 void Session::CollectSide(Side side, ScreenRecords& screen) const {
@@ -310,6 +304,8 @@ void Session::CollectSide(Side side, ScreenRecords& screen) const {
     Record copy = *record;
     if (side == Side::kB) copy.name += "_b";
     copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    if (side == Side::kB && shown_->second)
+      copy.attributes["model"] = shown_->second->provenance.model_path;
     screen.records.push_back(std::move(copy));
   }
   for (const auto& [setting, names] : older) {

@@ -78,6 +78,7 @@ const Record* SessionView::prompt() const {
 }
 
 const Record* SessionView::Find(Side side, const std::string& name) const {
+  if (side == Side::kB && second) return second->Find(Side::kA, name);
   if (name == kPublishedRecord) return side == Side::kA ? reference.get() : nullptr;
   if (side == Side::kB && !differs()) return nullptr;
   if (name == kScanRecord && side == Side::kA && scan) return scan.get();
@@ -114,7 +115,7 @@ std::vector<std::string> SessionView::RecordNames(Side side) const {
 // Means over the samples of the other side's partial mean; nullptr if that mean is complete or
 // missing.
 const MeansEntry* SessionView::BesideOf(Side side) const {
-  if (!differs()) return nullptr;
+  if (second || !differs()) return nullptr;
   const auto other = means.find(state(side == Side::kA ? Side::kB : Side::kA).in_effect);
   if (other == means.end() || other->second.complete) return nullptr;
   const auto same = beside.find(state(side).in_effect);
@@ -123,6 +124,7 @@ const MeansEntry* SessionView::BesideOf(Side side) const {
 }
 
 std::optional<Means> SessionView::MeansOf(Side side, Measure measure) const {
+  if (side == Side::kB && second) return second->MeansOf(Side::kA, measure);
   const auto found = means.find(state(side).in_effect);
   if (found == means.end()) return std::nullopt;
   const MeansEntry* over_same = BesideOf(side);
@@ -151,7 +153,7 @@ std::optional<Means> SessionView::NoDifference() const {
 }
 
 std::optional<Means> SessionView::DifferenceOfMeans() const {
-  if (!differs()) return std::nullopt;
+  if (second || !differs()) return std::nullopt;
   if (a.in_effect == b.in_effect) return NoDifference();
   std::optional<Means> best;
   for (const auto& [text, entry] : means) {

@@ -67,10 +67,14 @@ struct FileSamples {
 struct SessionView {
   static constexpr int64_t kFirstChannel = 100;
 
-  const SideView& state(Side side) const { return side == Side::kA ? a : b; }
-  SideView& state(Side side) { return side == Side::kA ? a : b; }
+  // B's state is that of the second model, if there is one.
+  const SideView& state(Side side) const { return side == Side::kA ? a : second ? second->a : b; }
+  // As above, of the first model.
+  SideView& own(Side side) { return side == Side::kA ? a : b; }
   // Whether B differs from A; for a file, whether it has records of B.
-  bool differs() const { return is_file ? !b.records.empty() : a.setting != b.setting; }
+  bool differs() const {
+    return is_file ? !b.records.empty() : second != nullptr || a.setting != b.setting;
+  }
   // The open model's displayed name; "" if none is open.
   QString ModelLabel() const;
   // The record of the shown prompt; nullptr if there is none.
@@ -95,6 +99,8 @@ struct SessionView {
   // Adds a record of a file to the side under which panels look it up.
   void TakeRecord(const Record& record);
 
+  // The view of the second model, whose A is B here; null: A and B are settings of one model.
+  const SessionView* second = nullptr;
   bool is_file = false;
   std::optional<ModelSummary> model;  // nullopt: none is open, or a file is shown
   Provenance provenance;

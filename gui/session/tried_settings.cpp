@@ -113,6 +113,7 @@ void TriedSettings::Refresh(Changes changes) {
   }
   if (!prompts.empty() && !session_->dragging()) {
     for (const Side side : {Side::kA, Side::kB}) {
+      if (side == Side::kB && session_->second()) break;  // the settings of one model are listed
       const Record* outcome = session_->record(side, kOutcomeRecord);
       if (outcome && session_->IsRequested(side, *outcome))
         changed = Note(SettingOf(*outcome).toStdString(), *outcome) || changed;

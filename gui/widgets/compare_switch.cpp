@@ -51,6 +51,18 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
   Show(selection->compare());
 }
 
+void CompareSwitch::SetModels(const QString& a, const QString& b) {
+  constexpr int kWidestName = 110;
+  const auto name = [this](QToolButton* button, const QString& letter, const QString& model) {
+    const QString shown = fontMetrics().elidedText(model, Qt::ElideMiddle, kWidestName);
+    button->setText(model.isEmpty() ? letter : QStringLiteral("%1 %2").arg(letter, shown));
+    const QString help = button->accessibleName();
+    button->setToolTip(model.isEmpty() ? help : QStringLiteral("%1: %2").arg(help, model));
+  };
+  name(buttons_[0], tr("A"), a);
+  name(buttons_[1], tr("B"), b);
+}
+
 void CompareSwitch::Show(Compare compare) {
   for (size_t i = 0; i < buttons_.size(); ++i) {
     buttons_[i]->setChecked(i == static_cast<size_t>(compare));

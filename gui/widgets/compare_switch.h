@@ -20,6 +20,9 @@ class CompareSwitch : public QWidget {
  public:
   explicit CompareSwitch(Selection* selection, QWidget* parent = nullptr);
 
+  // Shows the names of two models beside A and B; empty: A and B are settings of one model.
+  void SetModels(const QString& a, const QString& b);
+
  private:
   void Show(midscope::Compare compare);
 

@@ -102,6 +102,11 @@ struct PromptRequest {
   // tasks.
   std::vector<SourceText> sources;
 
+  // The texts of another model's prompts, one per place (the text's name, a number); they are taken
+  // as they are, without a chat template. If the request has a task whose prompts for this model
+  // have the same texts, those are made; else these, which have no further samples.
+  std::vector<SourceText> given = {};
+
   // The format of the prompts and of `sources`.
   PromptFormat format;
 

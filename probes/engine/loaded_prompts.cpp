@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "probes/engine/loaded_prompts.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/terms/intervention_text.h"
 #include "core/tokenizer/prompt.h"
 #include "data/tasks/pieces_task.h"
@@ -16,11 +19,40 @@
 
 namespace midscope {
 
-LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
-                          const JobContext& context) {
-  const Tokenizer& tokenizer = decoder.tokenizer();
-  LoadedPrompts loaded;
-  loaded.request = request;
+namespace {
+
+int64_t GivenPlace(const SourceText& given) {
+  try {
+    return std::stoll(given.name);
+  } catch (const std::logic_error&) {
+    throw UsageError("given text " + Quote(given.name), "its name must be a place, an integer");
+  }
+}
+
+// Makes prompts of the texts of another model's prompts.
+void TakeGiven(const Tokenizer& tokenizer, LoadedPrompts& loaded) {
+  loaded.given = true;
+  loaded.task = nullptr;
+  loaded.request.format.chat_template.clear();
+  loaded.places.clear();
+  loaded.prompts.clear();
+  for (const SourceText& text : loaded.request.given) {
+    loaded.places.push_back(GivenPlace(text));
+    loaded.prompts.push_back(OwnPrompt(tokenizer, text.own, loaded.request.format));
+  }
+}
+
+bool HasGivenTexts(const LoadedPrompts& loaded) {
+  const std::vector<SourceText>& given = loaded.request.given;
+  return std::equal(given.begin(), given.end(), loaded.prompts.begin(), loaded.prompts.end(),
+                    [](const SourceText& text, const Prompt& prompt) {
+                      return text.own.text == prompt.text && text.own.answer == prompt.answer;
+                    });
+}
+
+// Makes the prompts that the request describes, without those of `given`.
+void MakeRequested(const Tokenizer& tokenizer, const JobContext& context, LoadedPrompts& loaded) {
+  const PromptRequest& request = loaded.request;
   CheckPromptFormat(tokenizer, request.format);
   if (request.task.empty() && request.pieces.empty()) {
     loaded.places = {1};
@@ -38,6 +70,26 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
         TaskPrompts(tokenizer, *loaded.task, loaded.places, loaded.request.sample, request.format);
     if (own) LogBytesWithoutToken(loaded.prompts.front(), context);
     LogTaskNotes(*loaded.task, loaded.places, loaded.request.sample, context);
+  }
+}
+
+}  // namespace
+
+LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
+                          const JobContext& context) {
+  const Tokenizer& tokenizer = decoder.tokenizer();
+  LoadedPrompts loaded;
+  loaded.request = request;
+  if (request.given.empty()) {
+    MakeRequested(tokenizer, context, loaded);
+  } else {
+    // A task that cannot be made of this model's tokens has other prompts.
+    try {
+      MakeRequested(tokenizer, {}, loaded);
+    } catch (const Error&) {
+      loaded.prompts.clear();
+    }
+    if (!HasGivenTexts(loaded)) TakeGiven(tokenizer, loaded);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
                    .seed = loaded.task ? static_cast<int64_t>(loaded.request.seed) : 0,
@@ -77,7 +129,7 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
     places = PlaceTexts(loaded.request.places, loaded.places, *loaded.task);
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
     const Prompt& prompt = loaded.prompts[i];
-    const int64_t place = loaded.task ? loaded.places[i] : 0;
+    const int64_t place = loaded.task || loaded.given ? loaded.places[i] : 0;
     records.push_back(PromptRecord(prompt, tokenizer, place));
     RecordOrigin origin = loaded.origin;
     origin.place = place;
@@ -110,7 +162,7 @@ RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervent
   RecordOrigin origin = loaded.origin;
   origin.intervention = PrintIntervention(intervention);
   if (place) {
-    origin.place = loaded.task ? loaded.places.at(*place) : 0;
+    origin.place = loaded.task || loaded.given ? loaded.places.at(*place) : 0;
     origin.prompt_hash = PromptsHash({loaded.prompts.at(*place)});
   }
   return origin;

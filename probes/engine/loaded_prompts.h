@@ -26,11 +26,12 @@ namespace midscope {
 
 struct LoadedPrompts {
   PromptRequest request;
-  std::shared_ptr<const Task> task;                            // null for own text without pieces
-  std::vector<int64_t> places;                                 // {1} for own text without pieces
-  std::vector<Prompt> prompts;                                 // one per place
+  std::shared_ptr<const Task> task;  // null for own text without pieces and for given texts
+  std::vector<int64_t> places;       // {1} for own text without pieces
+  std::vector<Prompt> prompts;       // one per place
   std::vector<std::pair<std::string, Prompt>> source_prompts;  // sources of patches, by name
-  RecordOrigin origin;                                         // for all places, without a setting
+  bool given = false;   // whether the prompts are PromptRequest::given
+  RecordOrigin origin;  // for all places, without a setting
 };
 
 // Makes the prompts. `decoder` must outlive them. Throws Error if the task, places, format or text

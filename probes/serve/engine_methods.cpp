@@ -235,6 +235,9 @@ std::vector<MethodParameter> PromptParameters() {
            "passage moves among the others"},
           {"sources", "list of {name, text, spans, answer}",
            "further prompts from which patches take values"},
+          {"given", "list of {name, text, spans, answer}",
+           "texts of another model's prompts, by place: the prompts if those of `task` have other "
+           "texts"},
           {"kept_limit", "integer",
            "bytes of activations kept for what_if; default 3 GiB; 0: no limit"},
           {"format", "map", "chat_template, system, bos, chat_options"}};

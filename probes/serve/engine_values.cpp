@@ -156,11 +156,11 @@ std::vector<SpanRequest> ReadSpans(const JsonFields& fields) {
   return spans;
 }
 
-std::vector<SourceText> ReadSources(const JsonFields& params) {
+std::vector<SourceText> ReadSources(const JsonFields& params, const std::string& name) {
   std::vector<SourceText> sources;
-  if (!params.Find("sources")) return sources;
-  for (const Message& one : params.Array("sources")) {
-    const JsonFields fields(one, params.thing(), "sources");
+  if (!params.Find(name)) return sources;
+  for (const Message& one : params.Array(name)) {
+    const JsonFields fields(one, params.thing(), name);
     fields.RefuseOthers({"name", "text", "spans", "answer"});
     sources.push_back({fields.Text("name"),
                        {fields.Text("text"), ReadSpans(fields), TextOf(fields, "answer", "")}});
@@ -314,19 +314,28 @@ OpenRequest ReadOpenRequest(const JsonFields& params) {
   return request;
 }
 
-Message PromptMessage(const PromptRequest& request) {
-  Message message = {{"places", request.places}, {"kept_limit", request.kept_limit}};
-  nlohmann::ordered_json format = nlohmann::ordered_json::object();
-  AddPromptFormat(request.format, &format);
-  message["format"] = format;
+namespace {
+
+Message SourcesMessage(const std::vector<SourceText>& texts) {
   Message sources = Message::array();
-  for (const SourceText& source : request.sources) {
+  for (const SourceText& source : texts) {
     sources.push_back({{"name", source.name},
                        {"text", source.own.text},
                        {"spans", SpansMessage(source.own.spans)},
                        {"answer", source.own.answer}});
   }
-  message["sources"] = std::move(sources);
+  return sources;
+}
+
+}  // namespace
+
+Message PromptMessage(const PromptRequest& request) {
+  Message message = {{"places", request.places}, {"kept_limit", request.kept_limit}};
+  nlohmann::ordered_json format = nlohmann::ordered_json::object();
+  AddPromptFormat(request.format, &format);
+  message["format"] = format;
+  message["sources"] = SourcesMessage(request.sources);
+  if (!request.given.empty()) message["given"] = SourcesMessage(request.given);
   if (!request.task.empty()) {
     message["task"] = request.task;
     message["seed"] = request.seed;
@@ -376,7 +385,8 @@ PromptRequest ReadPromptRequest(const JsonFields& params) {
       request.pieces.push_back({"", begin, end});
     }
   }
-  request.sources = ReadSources(params);
+  request.sources = ReadSources(params, "sources");
+  request.given = ReadSources(params, "given");
   if (params.Find("format")) request.format = ReadFormat(params.Need("format"));
   return request;
 }

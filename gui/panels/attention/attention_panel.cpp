@@ -24,6 +24,7 @@
 #include "gui/plots/attention_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -201,11 +202,15 @@ void AttentionPanel::Refresh(Changes changes) {
 }
 
 QVector<double> AttentionPanel::ShownRow(const Record* record, HeadId head) const {
+  return OnTokensOfA(*session(), record, RowOf(record, head), true);
+}
+
+QVector<double> AttentionPanel::RowOf(const Record* record, HeadId head) const {
   if (!record || row_of_->currentIndex() == 0) return AttentionRow(record, head);
   int64_t first = 0;
   int64_t count = AxisSize(*record, "head");
   if (row_of_->currentIndex() == 2) {
-    const auto& model = session()->model();
+    const auto& model = session()->model(IsOfSecond(*session(), *record) ? Side::kB : Side::kA);
     count = model ? std::max<int64_t>(model->config.heads_per_key_value_head(), 1) : 1;
     first = head.head / count * count;
   }
@@ -281,10 +286,12 @@ void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
     return one_head ? CountedKeysRow(session()->record(side, kCountedKeys), record, head)
                     : CountedRow();
   };
-  plot->SetCounted(counted(Side::kA, a), counted(Side::kB, b));
+  const QString why = WhyNotComparable(*session(), Compared::kTokens);
+  plot->SetCounted(counted(Side::kA, a), why.isEmpty() ? counted(Side::kB, b) : CountedRow());
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
-  plot->SetNames(name_a.text, name_b.text);
+  plot->SetNames(name_a.text,
+                 why.isEmpty() ? name_b.text : tr("%1, by characters: %2").arg(name_b.text, why));
   plot->SetOlder(name_a.older, name_b.older);
   std::vector<RecordName> drawn;
   if (a) drawn.push_back(name_a);

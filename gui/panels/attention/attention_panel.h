@@ -64,6 +64,8 @@ class AttentionPanel : public Panel {
   void ShowWindow();
   // The attention row of the head, or of the mean that is shown instead of it.
   QVector<double> ShownRow(const Record* record, HeadId head) const;
+  // As above, on the tokens of the record's model.
+  QVector<double> RowOf(const Record* record, HeadId head) const;
   QString RowName(HeadId head) const;
   std::vector<AttentionPlot*> all_plots() const;
   Beside beside() const;

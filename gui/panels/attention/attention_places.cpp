@@ -19,6 +19,7 @@
 #include "gui/panels/attention/attention_places.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
@@ -94,7 +95,8 @@ void AttentionPanel::DrawPlace(AttentionPlot* plot, size_t place) {
                ? CountedKeysRow(session()->RecordAt(side, kCountedKeys, place), attention, head_)
                : CountedRow();
   };
-  plot->SetCounted(counted(Side::kA, a), counted(Side::kB, b));
+  const bool same_tokens = WhyNotComparable(*session(), Compared::kTokens).isEmpty();
+  plot->SetCounted(counted(Side::kA, a), same_tokens ? counted(Side::kB, b) : CountedRow());
   plot->SetTitle(tr("%1, gold at %2").arg(RowName(head_), PlaceName(*prompt)));
 }
 

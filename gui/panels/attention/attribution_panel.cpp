@@ -160,6 +160,7 @@ void AttributionPanel::Draw() {
   }
   chosen_head_->setVisible(record && record->FindArray(kByKey));
   note_->setText(record ? ComparedText(*record) : QString());
+  if (session()->second()) tokens_->SetPrompt(session()->prompt(b ? Side::kB : Side::kA));
   ColourTokens(record);
 }
 

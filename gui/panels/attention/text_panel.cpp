@@ -25,6 +25,7 @@
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -95,16 +96,12 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
     Draw();
   });
   connect(selection(), &Selection::TokenChanged, this, [this](qint64 token) {
-    for (TokenText* text : {text_, text_b_}) {
-      text->SetMarkedToken(token);
-      text->SetLockedToken(selection()->locked_token());
-    }
+    ShowMarks();
     const bool pointed_here = text_->underMouse() || text_b_->underMouse();
-    if (token >= 0 && !pointed_here) text_->ShowToken(token);
+    if (token >= 0 && !pointed_here)
+      text_->ShowToken(TokenFor(*session(), Side::kA, token, TokensOf(text_)));
   });
-  connect(selection(), &Selection::RangeChanged, this, [this] {
-    for (TokenText* text : {text_, text_b_}) text->SetRange(selection()->range());
-  });
+  connect(selection(), &Selection::RangeChanged, this, &TextPanel::ShowMarks);
   Offer();
   Draw();
 }
@@ -113,10 +110,18 @@ TokenText* TextPanel::MakeText() {
   auto* text = new TokenText(this);
   text->setProperty(kPictureProperty, QVariant::fromValue<QObject*>(picture_));
   text->setAccessibleName(tr("Tokens of the prompt"));
-  text->SetTooltip([this](int64_t token) { return TooltipOf(token); });
-  connect(text, &TokenText::TokenHovered, selection(), &Selection::HoverToken);
-  connect(text, &TokenText::TokenClicked, selection(), &Selection::LockToken);
-  connect(text, &TokenText::RangeBrushed, selection(), &Selection::SetRange);
+  text->SetTooltip([this, text](int64_t token) { return TooltipOf(token, text); });
+  // The selection is in tokens of A.
+  connect(text, &TokenText::TokenHovered, this, [this, text](int64_t token) {
+    selection()->HoverToken(TokenFor(*session(), TokensOf(text), token, Side::kA));
+  });
+  connect(text, &TokenText::TokenClicked, this, [this, text](int64_t token) {
+    selection()->LockToken(TokenFor(*session(), TokensOf(text), token, Side::kA));
+  });
+  connect(text, &TokenText::RangeBrushed, this, [this, text](int64_t begin, int64_t end) {
+    const TokenSpan range = TokensFor(*session(), TokensOf(text), {"", begin, end}, Side::kA);
+    selection()->SetRange(range.begin, range.end);
+  });
   connect(text, &TokenText::ReleaseRequested, selection(), &Selection::Release);
   return text;
 }
@@ -212,7 +217,10 @@ void TextPanel::DrawWaiting() {
 
 void TextPanel::ShowPrompt() {
   const Record* prompt = session()->prompt();
-  for (TokenText* text : {text_, text_b_}) text->SetPrompt(prompt);
+  why_tokens_ = WhyNotComparable(*session(), Compared::kTokens);
+  texts_.clear();
+  ShowTokens();
+  text_of_a_ = ReadPromptText(prompt);
   const PromptText& shown = text_->prompt();
   to_gold_->setEnabled(!shown.gold.empty());
   // Between two prompts there may be no prompt.
@@ -249,7 +257,7 @@ void TextPanel::Offer() {
                      {}});
   for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
     if (name == kLastQueryAttention || name == kPromptRecord) continue;
-    for (TokenSource& source : SourcesOf(*record, text_->prompt())) {
+    for (TokenSource& source : SourcesOf(*record, text_of_a_)) {
       sources.push_back(std::move(source));
     }
   }
@@ -272,9 +280,12 @@ const Record* TextPanel::RecordOf(Side side) const {
 }
 
 QVector<double> TextPanel::RowOf(Side side) const {
-  const Record* prompt = session()->prompt();
-  return ValuesOf(RecordOf(side), source(),
-                  {text_->prompt(), prompt ? IntegerAttribute(*prompt, "place", 0) : 0,
+  const Record* prompt = session()->prompt(side);
+  const TokenSource shown = source();
+  const bool passages = shown.kind == TokenSource::Kind::kOfPassage;
+  const PromptText text = passages ? ReadPromptText(prompt) : PromptText();
+  return ValuesOf(RecordOf(side), shown,
+                  {text, prompt ? IntegerAttribute(*prompt, "place", 0) : 0,
                    selection()->shown_head(), session()->channel(), ScaledLayersOf(*session())});
 }
 
@@ -297,14 +308,20 @@ QString TextPanel::NameOfRow() const {
 void TextPanel::Draw() {
   row_a_ = RowOf(Side::kA);
   row_b_ = session()->differs() ? RowOf(Side::kB) : QVector<double>();
+  const QString why = WhyNotComparable(*session(), Compared::kTokens);
+  if (std::exchange(why_tokens_, why) != why || !why.isEmpty()) {
+    ShowTokens();
+    ShowMarks();
+  }
   const Compare mode = drawn_mode();
   const int64_t skipped = sink_->isChecked() ? 0 : kSinkTokens;
   QVector<double> first = mode == Compare::kB ? row_b_ : row_a_;
   TokenScale scale = ScaleOf({row_a_, row_b_}, skipped);
   if (mode == Compare::kDifference) {
     first.clear();
-    for (qsizetype i = 0; i < std::min(row_a_.size(), row_b_.size()); ++i) {
-      first.append(row_b_[i] - row_a_[i]);
+    const QVector<double> on_a = RowOn(Side::kB, Side::kA);
+    for (qsizetype i = 0; i < std::min(row_a_.size(), on_a.size()); ++i) {
+      first.append(on_a[i] - row_a_[i]);
     }
     scale = ScaleOf({first}, skipped);
     scale.diverging = true;
@@ -326,10 +343,17 @@ void TextPanel::Draw() {
                           : mode == Compare::kDifference ? NameOfDifference(a, b)
                                                          : a;
   const QString row = NameOfRow();
-  head_a_->setText(first.isEmpty() ? tr("%1: no numbers").arg(row)
-                                   : QStringLiteral("%1 — %2").arg(row, name.text));
+  // Without numbers of B only A is drawn.
+  const bool none = first.isEmpty();
+  const bool by_character = mode == Compare::kDifference && !why.isEmpty();
+  const QString lacking = session()->second() && row_b_.isEmpty()
+                              ? tr(" (%1 has no such numbers)").arg(SideName(*session(), Side::kB))
+                              : QString();
+  const QString what = by_character ? tr("%1, by characters").arg(row) : row + lacking;
+  head_a_->setText(none ? tr("%1: no numbers").arg(what)
+                        : QStringLiteral("%1 — %2").arg(what, name.text));
   head_b_->setText(QStringLiteral("%1 — %2").arg(row, b.text));
-  head_a_->setToolTip(name.full);
+  head_a_->setToolTip(by_character ? tr("%1; by characters: %2").arg(name.full, why) : name.full);
   head_b_->setToolTip(b.full);
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));
   DrawPicture(first, name.text, b.text, scale);
@@ -342,9 +366,12 @@ void TextPanel::DrawPicture(const QVector<double>& first, const QString& first_n
                             const QString& b_name, const TokenScale& scale) {
   std::vector<TextPicture::Row> rows = {{first_name, first}};
   const Compare mode = drawn_mode();
+  const Side tokens = TokensOf(text_);
   if (mode == Compare::kDifference) rows.push_back({tr("A"), row_a_});
-  if (mode == Compare::kB) rows.push_back({tr("A"), row_a_});
-  if (mode != Compare::kB && !row_b_.isEmpty()) rows.push_back({b_name, row_b_});
+  if (mode == Compare::kB) rows.push_back({tr("A"), RowOn(Side::kA, tokens)});
+  if (mode != Compare::kB && !row_b_.isEmpty())
+    rows.push_back({why_tokens_.isEmpty() ? b_name : tr("%1, by characters").arg(b_name),
+                    RowOn(Side::kB, tokens)});
   picture_->SetTitle(tr("Text — %1").arg(NameOfRow()));
   picture_->SetFileStem(QStringLiteral("text"));
   picture_->Show(text_->prompt(), rows, mode == Compare::kSplit ? 2 : 1, scale, NameOfRow());
@@ -384,17 +411,6 @@ void TextPanel::ShowBeside(bool shown) {
   text_b_->setVisible(shown);
   head_b_->setVisible(shown);
   grid_->setColumnStretch(1, shown ? 1 : 0);
-}
-
-QString TextPanel::TooltipOf(int64_t token) const {
-  QString tip = QLatin1Char('\n') + NameOfRow();
-  const auto at = static_cast<qsizetype>(token);
-  if (at < row_a_.size()) tip += tr("\nA %1").arg(row_a_[at], 0, 'g', 4);
-  if (at < row_b_.size()) {
-    tip += tr("\nB %1").arg(row_b_[at], 0, 'g', 4);
-    if (at < row_a_.size()) tip += tr("\nB − A %1").arg(row_b_[at] - row_a_[at], 0, 'g', 4);
-  }
-  return tip;
 }
 
 }  // namespace midscope

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <QVector>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "gui/base/token_values.h"
@@ -56,7 +58,13 @@ class TextPanel : public Panel {
   QString NameOfRow() const;
   Compare drawn_mode() const;
   void Draw();
-  QString TooltipOf(int64_t token) const;
+  QString TooltipOf(int64_t token, const TokenText* text) const;
+  // The side whose tokens the text shows; kA unless a second model has other tokens.
+  Side TokensOf(const TokenText* text) const;
+  // Numbers of a side per token as the model of `tokens` has them.
+  QVector<double> RowOn(Side of, Side tokens) const;
+  void ShowTokens();
+  void ShowMarks();
 
   void ShowBeside(bool shown);
   void DrawPicture(const QVector<double>& first, const QString& first_name, const QString& b_name,
@@ -75,10 +83,12 @@ class TextPanel : public Panel {
   QCheckBox* raw_;
   QPushButton* to_gold_;
   TokenScaleBar* bar_;
-  TextPicture* picture_;  // for export only; never shown
-  QVector<double> row_a_;
-  QVector<double> row_b_;
-  QString text_before_;  // text of the shown prompt
+  TextPicture* picture_;   // for export only; never shown
+  QVector<double> row_a_;  // per token of A
+  QVector<double> row_b_;  // per token of B
+  QString why_tokens_;     // why tokens of A and B are not comparable; "": they are
+  std::map<const TokenText*, std::string> texts_;  // hashes of the prompts that are shown
+  QString text_before_;                            // text of the shown prompt
   bool waits_ = false;
 };
 

@@ -21,6 +21,7 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
@@ -77,7 +78,16 @@ constexpr double kFactorReach = 2;
 }  // namespace
 
 ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
-  plot_ = new ChannelPlot(this);
+  auto* plots = new QWidget(this);
+  auto* beside = new QHBoxLayout(plots);
+  beside->setContentsMargins(0, 0, 0, 0);
+  beside->setSpacing(0);
+  plot_ = new ChannelPlot(plots);
+  plot_b_ = new ChannelPlot(plots);
+  plot_b_->setObjectName(QStringLiteral("channel_plot_b"));
+  plot_b_->SetFileStem(QStringLiteral("hidden_channel_b"));
+  for (ChannelPlot* plot : {plot_, plot_b_}) beside->addWidget(plot, 1);
+  plot_b_->hide();
   channel_ = new QSpinBox(this);
   channel_->setObjectName(QStringLiteral("shown_channel"));
   channel_->setRange(0, 1 << 20);
@@ -126,7 +136,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   auto* column = new QVBoxLayout(view);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  column->addWidget(plot_, 1);
+  column->addWidget(plots, 1);
   column->addWidget(length_);
   LayOut(view, head, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
@@ -150,9 +160,8 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
 
 void ChannelPanel::WireSelection() {
   connect(selection(), &Selection::CompareChanged, this, &ChannelPanel::Draw);
-  connect(selection(), &Selection::TokenChanged, plot_, &ChannelPlot::SetMarkedToken);
-  connect(selection(), &Selection::RangeChanged, this,
-          [this] { plot_->SetRange(selection()->range()); });
+  WirePlot(plot_, Side::kA);
+  WirePlot(plot_b_, Side::kB);
   connect(selection(), &Selection::WindowChanged, this, [this] {
     if (const auto& window = selection()->window()) {
       plot_->ShowAlongX({window->lower, window->upper});
@@ -160,16 +169,42 @@ void ChannelPanel::WireSelection() {
       plot_->ShowAllAlongX();
     }
   });
-  connect(plot_, &ChannelPlot::TokenHovered, selection(), &Selection::HoverToken);
-  connect(plot_, &ChannelPlot::TokenClicked, selection(), &Selection::LockToken);
-  connect(plot_, &ChannelPlot::RangeBrushed, selection(), &Selection::SetRange);
-  connect(plot_, &ChannelPlot::FactorDragged, this, &ChannelPanel::OfferFactor);
   LinkTokenAxis(plot_);
+}
+
+// The selection is in tokens of A; a second model may have others.
+void ChannelPanel::WirePlot(ChannelPlot* plot, Side side) {
+  const auto from_a = [this, side](int64_t token) {
+    return TokenFor(*session(), Side::kA, token, side);
+  };
+  const auto to_a = [this, side](int64_t token) {
+    return TokenFor(*session(), side, token, Side::kA);
+  };
+  connect(selection(), &Selection::TokenChanged, plot,
+          [plot, from_a](int64_t token) { plot->SetMarkedToken(from_a(token)); });
+  connect(selection(), &Selection::RangeChanged, plot, [this, plot, side] {
+    plot->SetRange(TokensFor(*session(), Side::kA, selection()->range(), side));
+  });
+  connect(plot, &ChannelPlot::TokenHovered, this,
+          [this, to_a](int64_t token) { selection()->HoverToken(to_a(token)); });
+  connect(plot, &ChannelPlot::TokenClicked, this,
+          [this, to_a](int64_t token) { selection()->LockToken(to_a(token)); });
+  connect(plot, &ChannelPlot::RangeBrushed, this, [this, side](int64_t begin, int64_t end) {
+    const TokenSpan range = TokensFor(*session(), side, {"", begin, end}, Side::kA);
+    selection()->SetRange(range.begin, range.end);
+  });
+  connect(plot, &ChannelPlot::FactorDragged, this, &ChannelPanel::OfferFactor);
 }
 
 std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord}; }
 
-std::vector<Plot*> ChannelPanel::plots() const { return {plot_}; }
+std::vector<Plot*> ChannelPanel::plots() const {
+  std::vector<Plot*> shown;
+  for (ChannelPlot* plot : {plot_, plot_b_}) {
+    if (!plot->isHidden()) shown.push_back(plot);
+  }
+  return shown;
+}
 
 nlohmann::json ChannelPanel::State() const { return session()->channel(); }
 
@@ -183,18 +218,25 @@ void ChannelPanel::Restore(const nlohmann::json& state) {
 
 void ChannelPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();
-  if ((changes & Change::kPrompts) && session()->prompt()) {
-    const QStringList tokens = Texts(*session()->prompt(), "token_text");
-    plot_->SetTokens(tokens);
-    length_->SetText(tr("%1 tokens: too few for a trend; use about %2, or Find channels")
-                         .arg(tokens.size())
-                         .arg(kFewTokens));
-    length_->setVisible(tokens.size() < kFewTokens);
-  }
+  if (changes & Change::kPrompts) ShowTokens();
   if (changes & Change::kChannel) ShowChannel();
   if (changes & Change::kSettings) FollowKnob();
   const bool other_view = (changes & Change::kSettings) && view() != shown_;
   if (other_view || (changes & (Change::kModel | Change::kMapRecords))) Draw();
+}
+
+void ChannelPanel::ShowTokens() {
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* prompt = session()->prompt(side);
+    if (prompt) (side == Side::kA ? plot_ : plot_b_)->SetTokens(Texts(*prompt, "token_text"));
+  }
+  const Record* prompt = session()->prompt();
+  if (!prompt) return;
+  const int64_t tokens = AxisSize(*prompt, "token");
+  length_->SetText(tr("%1 tokens: too few for a trend; use about %2, or Find channels")
+                       .arg(tokens)
+                       .arg(kFewTokens));
+  length_->setVisible(tokens < kFewTokens);
 }
 
 void ChannelPanel::ShowModel() {
@@ -227,9 +269,9 @@ ChannelPlot::View ChannelPanel::view() const {
   const auto* scaling = session()->setting(Side::kB).Find<ChannelScaling>();
   if (scaling && session()->differs()) {
     chosen.highlighted = scaling->layers;
-  } else if (session()->model()) {
+  } else if (const auto& model = session()->model(Side::kB)) {
     // The default layers of the channel control.
-    chosen.highlighted = MiddleLayers(session()->model()->config.layers);
+    chosen.highlighted = MiddleLayers(model->config.layers);
   }
   chosen.compare = selection()->compare();
   chosen.factor_now = Factor();
@@ -252,7 +294,9 @@ std::optional<double> ChannelPanel::Factor() const {
 // the middle layers.
 void ChannelPanel::OfferFactor(double factor, bool dragging) {
   ChannelScaling scaling;
-  scaling.layers = MiddleLayers(session()->model()->config.layers);
+  const auto& model = session()->model(Side::kB);
+  if (!model) return;
+  scaling.layers = MiddleLayers(model->config.layers);
   const Intervention& b = session()->setting(Side::kB);
   if (const auto* first = b.Find<ChannelScaling>()) scaling = *first;
   if (const ChannelScaling* own = ScalingOf(b, channel_->value())) scaling = *own;
@@ -314,6 +358,9 @@ void ChannelPanel::Draw() {
   shown_ = view();
   const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
+  plot_->show();
+  plot_b_->hide();
+  if (session()->second()) return DrawModels();
   const Record* a = session()->record(Side::kA, kHiddenChannelsRecord);
   const Record* b = session()->record(Side::kB, kHiddenChannelsRecord);
   plot_->Show(a, b, shown_);
@@ -328,6 +375,35 @@ void ChannelPanel::Draw() {
   }
   plot_->SetOlderNote(older.join(QStringLiteral("; ")));
   plot_->SetCaption(CaptionWith(*session(), drawn));
+}
+
+// Channels of two models have nothing in common but their number, so there is no difference.
+void ChannelPanel::DrawModels() {
+  const Compare mode = selection()->compare();
+  plot_->setVisible(mode != Compare::kB);
+  plot_b_->setVisible(mode != Compare::kA);
+  for (const Side side : {Side::kA, Side::kB}) {
+    ChannelPlot* plot = side == Side::kA ? plot_ : plot_b_;
+    const Record* record = session()->record(side, kHiddenChannelsRecord);
+    ChannelPlot::View view = shown_;
+    view.compare = side == Side::kA ? Compare::kA : Compare::kB;
+    const auto& model = session()->model(side);
+    if (side == Side::kA && model) {
+      const auto* scaling = session()->setting(side).Find<ChannelScaling>();
+      view.highlighted = scaling ? scaling->layers : MiddleLayers(model->config.layers);
+      view.factor_now.reset();
+    }
+    const QString why = WhyNotComparable(*session(), Compared::kChannel);
+    plot->SetReason(side == Side::kB ? why : QString());
+    side == Side::kA ? plot->Show(record, nullptr, view) : plot->Show(nullptr, record, view);
+    const RecordName name = NameOf(*session(), side, record);
+    // The plot keeps its title while its curves are the same.
+    const QString title = plot->title();
+    const qsizetype own = std::max<qsizetype>(title.indexOf(tr("Hidden channel")), 0);
+    plot->SetTitle(QStringLiteral("%1 — %2").arg(name.text, title.mid(own)));
+    plot->SetOlderNote(record && name.older ? name.text : QString());
+    plot->SetCaption(CaptionWith(*session(), {name}));
+  }
 }
 
 void ChannelPanel::Render(FilePictures& pictures) {

@@ -32,6 +32,7 @@ class ChannelPanel : public Panel {
   void Restore(const nlohmann::json& state) override;
 
   ChannelPlot* plot() const { return plot_; }
+  ChannelPlot* plot_of_b() const { return plot_b_; }
 
  private:
   void WireSelection();
@@ -47,9 +48,14 @@ class ChannelPanel : public Panel {
   void OfferFactor(double factor, bool dragging);
   std::optional<int64_t> knob_channel() const;
   void Draw();
+  // Draws A and B each in a plot of its own.
+  void DrawModels();
+  void ShowTokens();
+  void WirePlot(ChannelPlot* plot, Side side);
   ChannelPlot::View view() const;  // from the values of the controls
 
   ChannelPlot* plot_;
+  ChannelPlot* plot_b_;  // of a second model; else hidden
   ChannelPlot::View shown_;
   QSpinBox* channel_;
   QCheckBox* follow_;

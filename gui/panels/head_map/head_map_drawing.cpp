@@ -17,6 +17,7 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/selection.h"
 #include "probes/sweep/scan_effects.h"
 
@@ -45,10 +46,10 @@ QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
 void HeadMapPanel::Draw() {
   const Entry& shown = entry();
   quantity_->setToolTip(shown.help);
-  const auto& model = session()->model();
-  const int64_t in_group = model ? model->config.heads_per_key_value_head() : 1;
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
-    plot->SetHeadsPerKeyValueHead(in_group);
+    const bool of_b = plot == plot_b_ || (plot == plot_ && drawn_mode() == Compare::kB);
+    const auto& model = session()->model(of_b ? Side::kB : Side::kA);
+    plot->SetHeadsPerKeyValueHead(model ? model->config.heads_per_key_value_head() : 1);
   }
   if (shown.scan) {
     DrawScan(shown);
@@ -76,6 +77,15 @@ const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
   return session()->record(side, entry.attention ? kLastQueryAttention : entry.record);
 }
 
+QString HeadMapPanel::WhyNoDifference() const {
+  const QString why = WhyNotComparable(*session(), Compared::kHeads);
+  const Record* a = RecordOf(Side::kA, entry());
+  const Record* b = RecordOf(Side::kB, entry());
+  if (!why.isEmpty() || !a || !b) return why;
+  return WhyHeadsDiffer(AxisSize(*a, "layer"), AxisSize(*a, "head"), AxisSize(*b, "layer"),
+                        AxisSize(*b, "head"));
+}
+
 HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
   const Record* record = RecordOf(side, entry);
   if (entry.id == kRatioId) {
@@ -91,8 +101,8 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
     return ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
   }
   MarkedTokens tokens;
-  if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
-  tokens.range = selection()->range();
+  if (const Record* prompt = session()->prompt(side)) tokens.gold = GoldTokens(*prompt);
+  tokens.range = TokensFor(*session(), Side::kA, selection()->range(), side);
   return QuantityTable(*entry.attention, record, tokens);
 }
 
@@ -120,7 +130,7 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
   }
   const Record* ratio =
       session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
-  const bool both = !a.values.empty() && !b.values.empty();
+  const bool both = !a.values.empty() && a.layers == b.layers && a.heads == b.heads;
   map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
     QString text;
     const auto at = static_cast<size_t>(head.layer * a.heads + head.head);
@@ -180,7 +190,11 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
   const RecordName name = drawn == Compare::kB            ? name_b
                           : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
                                                           : name_a;
-  if (!list_->isHidden()) list_->heads()->Show(a, b, first.table);
+  const bool comparable = !session()->differs() || WhyNoDifference().isEmpty();
+  const bool only_b = !comparable && drawn == Compare::kB;
+  if (!list_->isHidden())
+    list_->heads()->Show(only_b ? HeadTable() : a, comparable || only_b ? b : HeadTable(),
+                         first.table);
   UseColours(entry, drawn == Compare::kDifference, first);
   DrawMap(plot_, entry, std::move(first), name, split);
   RefreshNote(entry, drawn);

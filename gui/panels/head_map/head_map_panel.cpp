@@ -255,7 +255,9 @@ void HeadMapPanel::Restore(const nlohmann::json& saved) {
 void HeadMapPanel::SetMode(Compare mode) { selection()->SetCompare(mode); }
 
 Compare HeadMapPanel::drawn_mode() const {
-  const Compare wanted = selection()->compare();
+  Compare wanted = selection()->compare();
+  if (wanted == Compare::kDifference && session()->differs() && !WhyNoDifference().isEmpty())
+    wanted = Compare::kSplit;
   const bool split = wanted == Compare::kSplit;
   return session()->differs() && (!split || room_ > 1) ? wanted : Compare::kA;
 }
@@ -287,7 +289,7 @@ void HeadMapPanel::Refresh(Changes changes) {
 // higher than wide.
 void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
-  plot_difference_->setVisible(shown && room_ > 2);
+  plot_difference_->setVisible(shown && room_ > 2 && WhyNoDifference().isEmpty());
   plot_->ShowScale(!shown);
   // The first map shows the axis name; the quantity is in the title.
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
@@ -322,6 +324,9 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
     note = selection()->compare() == Compare::kSplit ? tr("no room for A | B: A is shown")
                                                      : tr("A is shown, B differs");
   }
+  const QString why = session()->differs() ? WhyNoDifference() : QString();
+  if (!why.isEmpty() && drawn != Compare::kA && drawn != Compare::kB)
+    note = tr("no B − A: %1").arg(why);
   const QString of_samples = SamplesNote(entry);
   if (!of_samples.isEmpty())
     note = of_samples + (note.isEmpty() ? note : QStringLiteral("; ") + note);
@@ -329,7 +334,7 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
   if (selection_needed && selection()->range().empty()) {
     note = tr("select tokens: Shift+drag in a plot, or drag in the text");
   }
-  if (ShowsRatios() && drawn != Compare::kDifference) note = PaintingNote();
+  if (ShowsRatios() && drawn != Compare::kDifference && why.isEmpty()) note = PaintingNote();
   note_->setText(note);
 }
 

@@ -129,7 +129,9 @@ class HeadMapPanel : public Panel {
                bool beside);
   void ShowBeside(bool shown);
   void RefreshNote(const Entry& entry, Compare drawn);
-  // The chosen mode, or kA if B has no map.
+  // Why heads of A and B cannot be subtracted: other models, other sizes; "" if they can.
+  QString WhyNoDifference() const;
+  // The chosen mode, or kA if B has no map; kSplit instead of a difference that there is not.
   Compare drawn_mode() const;
 
   HeadMapPlot* plot_;

@@ -17,7 +17,7 @@ RatioPainter::RatioPainter(const Session* session, QObject* parent)
     : QObject(parent), session_(session) {}
 
 std::optional<HeadRatioTable> RatioPainter::Stated(Side side) const {
-  const auto& model = session_->model();
+  const auto& model = session_->model(side);
   if (!model || session_->shows_file()) return std::nullopt;
   const ModelConfig& config = model->config;
   const Intervention& setting = session_->setting(side);
@@ -35,7 +35,7 @@ std::optional<HeadRatioTable> RatioPainter::Stated(Side side) const {
 
 std::optional<HeadRatioTable> RatioPainter::Table() const {
   if (auto stated = Stated(Side::kB)) return stated;
-  const auto& model = session_->model();
+  const auto& model = session_->model(Side::kB);
   if (!model || session_->shows_file()) return std::nullopt;
   HeadRatioTable table = EqualRatios(model->config.layers, model->config.heads, 1);
   table.rows = PositionSchemeRows(session_->setting(Side::kB));
@@ -53,7 +53,8 @@ bool RatioPainter::Replaces() const {
 }
 
 int64_t RatioPainter::HeadsPerGroup() const {
-  return session_->model() ? session_->model()->config.heads_per_key_value_head() : 1;
+  const auto& model = session_->model(Side::kB);
+  return model ? model->config.heads_per_key_value_head() : 1;
 }
 
 std::vector<HeadId> RatioPainter::WithGroups(const std::vector<HeadId>& heads) const {
@@ -122,7 +123,8 @@ HeadRatioTable RatioPainter::Edited(Edit edit, const HeadRatioTable& table) cons
     case Edit::kFromScore:
       break;
   }
-  const Record* scores = session_->record(Side::kA, kPositionAwarenessRecord);
+  const Side from = session_->second() ? Side::kB : Side::kA;  // of the model of B
+  const Record* scores = session_->record(from, kPositionAwarenessRecord);
   if (!scores || IsPartial(*scores)) {
     throw UsageError("ratios from score", "A has no position-awareness scores yet",
                      "Wait for the run");

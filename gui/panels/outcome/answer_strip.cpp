@@ -19,6 +19,7 @@
 #include "gui/plots/plot_style.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_marks.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/elided_label.h"
 
 namespace midscope {
@@ -263,15 +264,18 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
   expected_->setVisible(!requested_.question.isEmpty());
   expected_->setText(requested_.answer.isEmpty() ? Grey(tr("no answer given"))
                                                  : tr("expected <b>%1</b>").arg(Escaped(tokens)));
-  expected_->setToolTip(
-      requested_.answer.isEmpty()
-          ? tr("<p>Give an answer beside the text, and its likelihood is "
-               "measured</p>")
-          : tr("<p>The expected answer as tokens: %1</p>").arg(requested_.answer.toHtmlEscaped()));
+  expected_->setToolTip(requested_.answer.isEmpty()
+                            ? tr("<p>Give an answer beside the text, and its likelihood is "
+                                 "measured</p>")
+                            : tr("<p>The expected answer as tokens: %1%2</p>")
+                                  .arg(requested_.answer.toHtmlEscaped(), TokensOfB()));
   const double difference = b.answer_nll - a.answer_nll;
   difference_->setVisible(!std::isnan(difference));
+  const QString tokens_differ = WhyNotComparable(*session_, Compared::kNextTokens);
   if (!std::isnan(difference)) {
-    const QString text = DifferenceHtml(difference, std::max(a.noise, b.noise));
+    QString text = DifferenceHtml(difference, std::max(a.noise, b.noise));
+    // A probability of a token has no counterpart; that of the whole text has.
+    if (!tokens_differ.isEmpty()) text += QStringLiteral("<br>") + Grey(tr("whole answers"));
     difference_->setText(a.outcome_older || b.outcome_older ? Grey(text) : text);
   }
   QString warning = SpaceWarning(requested_, a);
@@ -280,15 +284,28 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
   warning_->setText(QStringLiteral("<b>⚠</b> ") + Escaped(warning));
 }
 
+// The answer's tokens in the second model, if they are others.
+QString AnswerStrip::TokensOfB() const {
+  const Record* of_b = session_->prompt(Side::kB);
+  if (!session_->second() || !of_b) return {};
+  const QStringList tokens = Texts(*of_b, kAnswerTokenText);
+  return tokens == requested_.answer_tokens
+             ? QString()
+             : tr("; in the model of B: %1").arg(TokensText(tokens).toHtmlEscaped());
+}
+
 void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
   const Row& row = rows_.at(side);
   const bool there = side == Side::kA || session_->differs();
   const std::string setting = PrintIntervention(session_->setting(side));
   const QString letter = side == Side::kA ? tr("A") : tr("B");
-  row.setting->SetText(!there ? tr("B is the same as A")
-                       : setting == "none"
-                           ? tr("as trained")
-                           : session_->marks()->Shown(QString::fromStdString(setting)));
+  const QString model = SideModel(*session_, side);
+  const QString shown_setting = !there ? tr("B is the same as A")
+                                : setting == "none"
+                                    ? tr("as trained")
+                                    : session_->marks()->Shown(QString::fromStdString(setting));
+  row.setting->SetText(model.isEmpty() ? shown_setting
+                                       : QStringLiteral("%1 · %2").arg(model, shown_setting));
   for (QLabel* label : {row.mark, row.next, row.answer, row.nats})
     label->setVisible(there && said.known());
   if (!there || !said.known()) return;
@@ -317,8 +334,14 @@ void AnswerStrip::ShowTexts() {
   const Record* a = session_->record(Side::kA, kGenerationRecord);
   const Record* b = session_->record(Side::kB, kGenerationRecord);
   texts_->setVisible(a || b);
-  const QStringList tokens_a = GeneratedTokens(a);
-  const QStringList tokens_b = GeneratedTokens(b);
+  // Texts of other tokens are compared by characters.
+  const bool by_character = !WhyNotComparable(*session_, Compared::kNextTokens).isEmpty();
+  const auto tokens_of = [by_character](const Record* record) {
+    const QStringList tokens = GeneratedTokens(record);
+    return by_character ? tokens.join(QString()).split(QString(), Qt::SkipEmptyParts) : tokens;
+  };
+  const QStringList tokens_a = tokens_of(a);
+  const QStringList tokens_b = tokens_of(b);
   const auto runs = [](const Record* record) {
     return record && IntegerAttribute(*record, "complete", 1) == 0;
   };

@@ -53,6 +53,7 @@ class AnswerStrip : public QWidget {
   QFrame* MakeCard(const std::vector<std::vector<QWidget*>>& lines);
   void FitCards();
   void ShowRequested(const SaidFacts& a, const SaidFacts& b);
+  QString TokensOfB() const;
   void ShowSaid(Side side, const SaidFacts& said);
   void ShowTexts();
   void ShowButton();

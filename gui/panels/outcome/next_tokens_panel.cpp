@@ -14,6 +14,7 @@
 #include "gui/plots/next_tokens_table.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 
 namespace midscope {
 namespace {
@@ -74,7 +75,8 @@ void NextTokensPanel::Draw() {
   const Record* b = session()->record(Side::kB, kNextTokensRecord);
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
-  table_->Show(a, b, name_a.older, name_b.older);
+  table_->Show(a, b, name_a.older, name_b.older,
+               WhyNotComparable(*session(), Compared::kNextTokens));
   QStringList names;
   const auto add = [&](const Record* record, const RecordName& name, BarPlot* bars) {
     bars->Show(BarsOf(record), tr("probability"));

@@ -15,6 +15,7 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
+#include "gui/session/two_models.h"
 
 namespace midscope {
 namespace {
@@ -36,6 +37,7 @@ QColor Faded(QColor color) {
 std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
   const Record* a = session.record(Side::kA, kOutcomeRecord);
   const Record* b = session.record(Side::kB, kOutcomeRecord);
+  if (!WhyNotComparable(session, Compared::kAnswers).isEmpty()) return std::nullopt;
   if (!a || !b || session.ShownAsOlder(Side::kA, *a) || session.ShownAsOlder(Side::kB, *b))
     return std::nullopt;
   const std::vector<OutcomeSeries> first = SeriesOf(*a, Measure::kNll);
@@ -69,8 +71,7 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
     if (!session.marks()->Draws(side == Side::kA ? 0 : 1)) continue;
     const Record* outcome = session.record(side, kOutcomeRecord);
     const auto named = [&session, side](const QString& setting) {
-      const QString letter = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
-      return session.marks()->WithLetter(letter, setting);
+      return session.marks()->WithLetter(SideName(session, side), setting);
     };
     if (choice.sample && outcome) {
       const RecordName made_by = NameOf(session, side, outcome);
@@ -187,7 +188,8 @@ std::vector<Line> KeptLines(const Session& session, const TriedSettings& tried,
     const auto is_shown = [&](Side side) {
       return PrintIntervention(session.setting(side)) == kept->text;
     };
-    if (is_shown(Side::kA) || is_shown(Side::kB)) continue;
+    // They are settings of the first model.
+    if (is_shown(Side::kA) || (!session.second() && is_shown(Side::kB))) continue;
     if (!session.marks()->Draws(2 + kept->kept)) continue;
     const QString letter = session.marks()->WithLetter(TriedSettings::Letter(kept->kept),
                                                        QString::fromStdString(kept->text));

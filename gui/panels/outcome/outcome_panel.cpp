@@ -10,6 +10,7 @@
 #include <QSpinBox>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
@@ -23,6 +24,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
+#include "gui/session/two_models.h"
 #include "gui/widgets/flow_layout.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 
@@ -159,6 +161,8 @@ void OutcomePanel::Draw() {
           (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
     }
   }
+  const auto [of_models, in_full] = NoteOfModels(measure);
+  if (!of_models.isEmpty()) note += (note.isEmpty() ? QString() : QStringLiteral("; ")) + of_models;
   const bool file = session()->shows_file();
   const bool difference = measure == Measure::kDifference;
   plot_->SetReason(file ? tr("The file has no such outcome by place")
@@ -168,6 +172,28 @@ void OutcomePanel::Draw() {
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
   note_->setText(note);
+  note_->setToolTip(in_full);
+}
+
+// Returns what is missing, or is to be known, because A and B are different models: in a few words
+// and, for a tooltip, in full.
+std::pair<QString, QString> OutcomePanel::NoteOfModels(Measure measure) const {
+  if (!session()->second()) return {};
+  const QString why = WhyNotComparable(*session(), Compared::kAnswers);
+  if (!why.isEmpty()) return {tr("B: %1").arg(why), why};
+  if (measure == Measure::kDifference) {
+    return {tr("this sample only"), WhyNotComparable(*session(), Compared::kSampleMeans)};
+  }
+  const QString tokens = WhyNotComparable(*session(), Compared::kNextTokens);
+  if (tokens.isEmpty()) return {};
+  QString note =
+      measure == Measure::kNll ? tr("tokens differ: whole answers") : tr("tokens differ");
+  QString full = tr("%1: numbers of the whole answer are compared").arg(tokens);
+  if (session()->second()->task().empty() && !session()->task().empty()) {
+    note += tr("; no means of B");
+    full += tr("; no means of B, because its tokens make other samples of the task");
+  }
+  return {note, full};
 }
 
 namespace {

@@ -3,7 +3,10 @@
 // means over samples, and published lines for comparison.
 #pragma once
 
+#include <utility>
+
 #include "gui/panels/panel.h"
+#include "gui/plots/outcome_series.h"
 
 class QCheckBox;
 class QComboBox;
@@ -37,6 +40,7 @@ class OutcomePanel : public Panel {
  private:
   void Draw();
   void ShowOffer();
+  std::pair<QString, QString> NoteOfModels(Measure measure) const;
   void ShowPlace();
 
   OutcomePlot* plot_;

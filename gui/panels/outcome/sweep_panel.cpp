@@ -171,8 +171,10 @@ void SweepPanel::WriteOwnText() const {
 QStringList SweepPanel::Arguments() const {
   const OptionSet options = form_->Checked();
   SweepChoice choice;
-  choice.settings = {PrintIntervention(session()->setting(Side::kA)),
-                     PrintIntervention(session()->setting(Side::kB))};
+  choice.settings = {PrintIntervention(session()->setting(Side::kA))};
+  // A second model would need a sweep of its own.
+  if (!session()->second())
+    choice.settings.push_back(PrintIntervention(session()->setting(Side::kB)));
   for (const std::string& text : options.TextList("with"))
     choice.settings.push_back(PrintIntervention(ParseIntervention(text)));
   if (options.IsSet("places")) choice.places = options.Text("places");

@@ -132,6 +132,9 @@ TEST_F(ClientEngineTest, PreviewsWhileAnotherRequestRuns) {
   own.spans = {{{"rest", 9, 17}, ""}};
   own.sources = {{"other", {"J k l.", {}, ""}}};
   EXPECT_EQ(Bits(client->Preview(own)), Bits(local->Preview(own)));
+  own.given = {{"2", {"Another text.", {{{"gold", 0, 7}, ""}}, " x"}}};
+  EXPECT_EQ(Bits(client->Preview(own)), Bits(local->Preview(own)));
+  own.given.clear();
   own.gold_end = 100;
   EXPECT_EQ(ErrorMessage([&] { client->Preview(own); }),
             ErrorMessage([&] { local->Preview(own); }));

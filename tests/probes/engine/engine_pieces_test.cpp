@@ -68,6 +68,37 @@ TEST_F(EnginePieces, OnePromptPerPlace) {
   EXPECT_EQ(std::get<int64_t>(one[0].attributes.at("place")), 0);
 }
 
+// The texts of another model's prompts: the task's prompts if they are the same, else the texts.
+TEST_F(EnginePieces, GivenTextsAreTakenWhereTheTaskHasOthers) {
+  PromptRequest task;
+  task.task = "list:lines=5";
+  task.places = "1,3";
+  const std::vector<Record> own = engine->SetPrompt(task, {});
+  for (const Record& prompt : own) {
+    task.given.push_back({std::to_string(std::get<int64_t>(prompt.attributes.at("place"))),
+                          {Text(prompt, "text"), {}, Text(prompt, "answer")}});
+  }
+  const std::vector<Record> same = engine->SetPrompt(task, {});
+  EXPECT_EQ(Text(same[1], "subject_hash"), Text(own[1], "subject_hash"));
+  EXPECT_EQ(Text(same[1], "task"), Text(own[1], "task"));
+  task.given[1].own.text = "Ann bought: a lamp. Ann bought:";
+  task.given[1].own.answer = " a lamp";
+  task.given[1].own.spans = {{{"gold", 0, 19}, ""}};
+  const std::vector<Record> given = engine->SetPrompt(task, {});
+  ASSERT_EQ(given.size(), 2u);
+  EXPECT_EQ(Text(given[0], "text"), Text(own[0], "text"));
+  EXPECT_EQ(Text(given[1], "text"), task.given[1].own.text);
+  EXPECT_EQ(Text(given[1], "task"), "");
+  EXPECT_EQ(std::get<int64_t>(given[1].attributes.at("place")), 3);
+  EXPECT_EQ(Data<std::string>(given[1], "span_name"), std::vector<std::string>{"gold"});
+  WhatIfRequest second;
+  second.place = 1;
+  const WhatIfReply reply = engine->WhatIf(second, {}, {});
+  EXPECT_EQ(Find(reply.records, "outcome").axes[1].values, (std::vector<double>{1, 3}));
+  task.given[0].name = "first";
+  EXPECT_THAT(test::ErrorMessage([&] { engine->SetPrompt(task, {}); }), HasSubstr("'first'"));
+}
+
 TEST_F(EnginePieces, WhatIfsPatchesTextAndScansGoOverThePlaces) {
   engine->SetPrompt(Three(), {});
   WhatIfRequest request;

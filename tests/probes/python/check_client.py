@@ -203,7 +203,7 @@ class Client(unittest.TestCase):
         # By method: the functions, their parameters under other names, and parameters that are no argument.
         doors = {"open": ([midscope.load], {"remote": None}, set()),
                  "set_prompt": ([model.prompt, model.task], {"chat": "format", "system": "format", "bos": "format",
-                                                             "place": "places"}, {"sources", "kept_limit"}),
+                                                             "place": "places"}, {"sources", "given", "kept_limit"}),
                  "run": ([model.run], {"prompt": "place", "probes": "options"}, {"hooks"}),
                  "what_if": ([midscope.WhatIf.__call__], {}, {"place", "partial"}),
                  "scan": ([model.scan], {"task": None, "seed": None, "restrict": "range"}, {"first"}),
