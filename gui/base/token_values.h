@@ -37,7 +37,7 @@ QVector<double> MeanOverHeads(const Record& attention);
 // Empty if the record does not contain the channel.
 QVector<double> MeanOverLayers(const Record& hidden, int64_t channel, const LayerSet& layers);
 
-// What the values of a source depend on.
+// The text and the choices on which the values of a source depend.
 struct TokenContext {
   const PromptText& text;
   int64_t place = 0;  // of the gold passage

@@ -13,6 +13,7 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "gui/session/two_models.h"
 #include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
 
@@ -169,6 +170,10 @@ std::string SampleProbeOptions(const Record& prompt) {
 void Session::SetSampleProbesWanted(bool wanted) {
   if (wanted == std::exchange(sample_probes_wanted_, wanted)) return;
   if (!wanted) PauseSampleProbes();
+  // With other tokens the second model has the given texts only, and no further samples.
+  if (second_) {
+    second_->SetSampleProbesWanted(wanted && WhyNotComparable(*this, Compared::kTokens).isEmpty());
+  }
   stopped_ = false;
   MarkLive(Change::kMeans);
   ContinueBackground();
@@ -176,7 +181,7 @@ void Session::SetSampleProbesWanted(bool wanted) {
 
 void Session::PostSampleProbes() {
   for (const Side side : {Side::kA, Side::kB}) {
-    if (side == Side::kB && !live_.differs()) break;
+    if (side == Side::kB && !RunsB()) break;
     const SampleProbes* known = live_.SampleProbesOf(side);
     if (known && known->complete) continue;
     probed_setting_ = live_.state(side).in_effect;

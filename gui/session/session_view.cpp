@@ -93,6 +93,7 @@ const Record* SessionView::Find(Side side, const std::string& name) const {
 }
 
 const SampleProbes* SessionView::SampleProbesOf(Side side) const {
+  if (side == Side::kB && second) return second->SampleProbesOf(Side::kA);
   const auto found = sample_probes.find(state(side).in_effect);
   return found == sample_probes.end() ? nullptr : &found->second;
 }

@@ -44,7 +44,7 @@ struct MeansEntry {
   bool complete = false;
 };
 
-// What probes measure over samples under one setting, by record name.
+// Records of probes over samples under one setting, by name.
 struct SampleProbes {
   std::map<std::string, std::shared_ptr<const Record>> records;
   bool complete = false;
