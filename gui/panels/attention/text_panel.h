@@ -88,7 +88,8 @@ class TextPanel : public Panel {
   QVector<double> row_b_;  // per token of B
   QString why_tokens_;     // why tokens of A and B are not comparable; "": they are
   std::map<const TokenText*, std::string> texts_;  // hashes of the prompts that are shown
-  QString text_before_;                            // text of the shown prompt
+  PromptText text_of_a_;
+  QString text_before_;  // text of the shown prompt
   bool waits_ = false;
 };
 
