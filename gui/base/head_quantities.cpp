@@ -14,7 +14,7 @@ namespace midscope {
 
 namespace {
 
-const std::vector<std::string> kByPlace = {"place", "layer", "head"};
+std::vector<std::string> AxesByPlace() { return {"place", "layer", "head"}; }
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
@@ -140,7 +140,8 @@ bool IsHeadArray(const Record& record, const Array& array) {
 }
 
 bool IsHeadArrayByPlace(const Record& record, const Array& array) {
-  return array.axes == kByPlace && !std::holds_alternative<std::vector<std::string>>(array.data) &&
+  return array.axes == AxesByPlace() &&
+         !std::holds_alternative<std::vector<std::string>>(array.data) &&
          HasArray(record, array.name, array.axes);
 }
 
@@ -150,7 +151,7 @@ HeadTable ArrayTable(const Record* record, const std::string& array, std::option
   std::vector<std::vector<int64_t>> parts;  // leading indices whose mean is returned
   if (HasArray(*record, array, {"layer", "head"})) {
     parts = {{}};
-  } else if (HasArray(*record, array, kByPlace)) {
+  } else if (HasArray(*record, array, AxesByPlace())) {
     const int64_t index = place ? AxisIndexOf(*record, "place", static_cast<double>(*place)) : -1;
     for (int64_t at = 0; at < AxisSize(*record, "place"); ++at) {
       if (!place || at == index) parts.push_back({at});

@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-const std::vector<std::string> kPassageAxes = {"place", "layer", "head", "passage"};
+std::vector<std::string> AxesByPassage() { return {"place", "layer", "head", "passage"}; }
 
 // All named passages in the order of the text.
 std::vector<TokenSpan> SpansOf(const PromptText& text) {
@@ -55,7 +55,7 @@ std::vector<TokenSource> SourcesOf(const Record& record, const PromptText& text)
   const int64_t tokens = text.tokens.size();
   std::vector<TokenSource> sources;
   for (const Array& array : record.arrays) {
-    if (array.axes == kPassageAxes && AxisSize(record, "passage") == std::ssize(SpansOf(text))) {
+    if (array.axes == AxesByPassage() && AxisSize(record, "passage") == std::ssize(SpansOf(text))) {
       sources.push_back(
           {TokenSource::Kind::kOfPassage,
            record.name + "/" + array.name,

@@ -256,7 +256,8 @@ bool Session::GenerationMayRun() const {
   const bool quiet = std::all_of(pending_.begin(), pending_.end(), [](const auto& entry) {
     const RequestKind kind = entry.second.kind;
     return kind == RequestKind::kCompare || kind == RequestKind::kGenerate ||
-           kind == RequestKind::kScan || kind == RequestKind::kChannelSearch;
+           kind == RequestKind::kScan || kind == RequestKind::kChannelSearch ||
+           kind == RequestKind::kProbeSamples;
   });
   return waits && quiet && EngineReady() && !release_timer_.isActive() && !pause_timer_.isActive();
 }

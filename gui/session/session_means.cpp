@@ -27,6 +27,7 @@ void Session::SetSamples(int64_t samples) {
   if (second_) second_->SetSamples(samples);
   CancelMeans();
   live_.means.clear();
+  PauseSampleProbes();
   live_.sample_probes.clear();
   started_means_.clear();
   MarkLive(Change::kMeans | Change::kCaptureRecords);

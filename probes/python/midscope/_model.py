@@ -209,14 +209,15 @@ class Model:
         result = self._request("generate", {"place": prompt.place_index, "setting": setting, "new_tokens": new_tokens})
         return Generation(first_record(self, result))
 
-    def scan(self, task: str = "list:lines=20", *, over: str = "heads", term: str = "", places: str | Sequence[int] = "",
-             samples: int = 5, seed: int = 1, **restrict: Any) -> xr.Dataset:
+    def scan(self, task: str = "list:lines=20", *, over: str = "heads", term: str = "", base: str = "none",
+             places: str | Sequence[int] = "", samples: int = 5, seed: int = 1, **restrict: Any) -> xr.Dataset:
         """Applies a term to every head, layer, channel or passage, one at a time, and returns the effects on the answer.
 
         Args:
             task, samples, seed, places: on what, as for sweep.
             over: heads, layers, channels, ... (``midscope help scan``).
             term: with a placeholder, such as ``"ablate({head})"``; "": that of ``over``.
+            base: the setting under which all items run; effects are differences from it.
             restrict: layers, channels, pairs or span, as texts.
 
         Returns:
@@ -233,7 +234,7 @@ class Model:
         self._current = None
         self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
         with _Progress() as progress:
-            result = self._request("scan", {"over": over, "term": term, "samples": samples, "range": restrict},
+            result = self._request("scan", {"over": over, "term": term, "base": base, "samples": samples, "range": restrict},
                                    on_progress=progress)
         return first_record(self, result)
 

@@ -192,7 +192,7 @@ class Client(unittest.TestCase):
         self.assertEqual(gold.attrs["samples"], 2)
         runs = [self.model.run(self.model.task(TASK, place=3, sample=sample), probes="span_attention")
                 for sample in (0, 1)]
-        expected = np.mean([run["span_attention"].gold_attention.values for run in runs], axis=0)
+        expected = np.mean([run.records["span_attention"].gold_attention.values for run in runs], axis=0)
         np.testing.assert_allclose(gold.mean_gold_attention.sel(place=3).values, expected, rtol=1e-6)
         np.testing.assert_allclose(gold.mean_passage_attention.sel(place=3).values[..., 2], expected, rtol=1e-6)
 
