@@ -28,9 +28,10 @@ void Session::SetSamples(int64_t samples) {
   CancelMeans();
   live_.means.clear();
   PauseSampleProbes();
+  if (!live_.sample_probes.empty()) MarkLive(Change::kCaptureRecords);
   live_.sample_probes.clear();
   started_means_.clear();
-  MarkLive(Change::kMeans | Change::kCaptureRecords);
+  MarkLive(Change::kMeans);
   RequestMeans();
   ContinueBackground();
 }

@@ -75,6 +75,7 @@ class HeadMapsTest : public QObject {
     QVERIFY(rig.OpenWithB(0));
     rig.control->HoldScans(true);
     rig.map_panel->SetMode(Compare::kA);
+    rig.map_panel->ChooseQuantity("gold");  // its mean is shown next
     auto* box = rig.Find<QCheckBox>("map_over_samples");
     box->click();
     auto* note = rig.Find<QLabel>("map_note");
