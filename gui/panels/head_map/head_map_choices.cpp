@@ -52,7 +52,7 @@ QString HeadMapPanel::SamplesNote(const Entry& entry) const {
   if (entry.array.empty() || !record || !record->attributes.contains("samples")) return {};
   const int64_t samples = IntegerAttribute(*record, "samples", 0);
   return IntegerAttribute(*record, "complete", 1) != 0
-             ? tr("mean over %n sample(s)", "", static_cast<int>(samples))
+             ? tr("mean over %1 samples").arg(samples)
              : tr("mean over %1 of %2 samples so far").arg(samples).arg(session()->samples());
 }
 

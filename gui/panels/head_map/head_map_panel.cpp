@@ -196,6 +196,9 @@ void HeadMapPanel::MakeActions() {
   flicker->setCheckable(true);
   connect(flicker, &QAction::triggered, selection(), &Selection::SetFlicker);
   connect(selection(), &Selection::FlickerChanged, flicker, &QAction::setChecked);
+  QAction* means = add("heads-over-samples", tr("Mean of heads over samp&les"),
+                       tr("Measures every head over samples of the task, or stops it"), {});
+  connect(means, &QAction::triggered, over_samples_, &QCheckBox::click);
   square_ = add("square-cells", tr("S&quare cells of the map"),
                 tr("Cells of the map of heads are as high as wide"), {});
   square_->setCheckable(true);

@@ -82,7 +82,7 @@ class HeadMapsTest : public QObject {
     rig.session->SetSamples(20);
     QTRY_VERIFY(note->text().startsWith("mean over 10 of 20 samples so far"));
     rig.control->HoldScans(false);
-    QTRY_VERIFY(note->text().startsWith("mean over 20 sample(s)"));
+    QTRY_VERIFY(note->text().startsWith("mean over 20 samples"));
     const auto place_of = [&] {
       return double(std::get<int64_t>(rig.session->prompt()->attributes.at("place")));
     };
