@@ -16,26 +16,6 @@ namespace {
 // Number of rows of a weight matrix that are converted to float32 at a time.
 constexpr int64_t kOutputChunk = 8192;
 
-at::Tensor Activated(Activation activation, const at::Tensor& x) {
-  switch (activation) {
-    case Activation::kSilu:
-      return at::silu(x);
-    case Activation::kGelu:
-      return at::gelu(x, "none");
-    case Activation::kGeluTanh:
-      return at::gelu(x, "tanh");
-    case Activation::kRelu:
-      return at::relu(x);
-    case Activation::kSquaredRelu:
-      return at::relu(x).square_();
-    case Activation::kXielu:
-    case Activation::kClampedSwiglu:
-      break;
-  }
-  MIDSCOPE_CHECK(false, "no kernel computes this (xielu.h, clamped_swiglu.h)");
-  return x;
-}
-
 // Work that is called again at every launch.
 class CalledWork : public RecordedWork {
  public:
@@ -51,6 +31,26 @@ at::Tensor InverseRms(const at::Tensor& x, float epsilon) {
 }
 
 }  // namespace
+
+at::Tensor ActivatedByAten(Activation activation, const at::Tensor& x) {
+  switch (activation) {
+    case Activation::kSilu:
+      return at::silu(x);
+    case Activation::kGelu:
+      return at::gelu(x, "none");
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
+    case Activation::kSquaredRelu:
+      return at::relu(x).square();
+    case Activation::kXielu:
+    case Activation::kClampedSwiglu:
+      break;
+  }
+  MIDSCOPE_CHECK(false, "no kernel computes this (xielu.h, clamped_swiglu.h)");
+  return x;
+}
 
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y) {
   if (y.scalar_type() == x.scalar_type()) {
@@ -159,11 +159,11 @@ void AtenOps::Add(const at::Tensor& residual, const at::Tensor& update) const {
 void AtenOps::Activate(Activation activation, bool gated, const at::Tensor& x,
                        const at::Tensor& out) const {
   if (!gated) {
-    out.copy_(Activated(activation, x.to(at::kFloat)));
+    out.copy_(ActivatedByAten(activation, x.to(at::kFloat)));
     return;
   }
   const int64_t width = out.size(1);
-  const at::Tensor gate = Activated(activation, x.narrow(1, 0, width).to(at::kFloat));
+  const at::Tensor gate = ActivatedByAten(activation, x.narrow(1, 0, width).to(at::kFloat));
   out.copy_(gate * x.narrow(1, width, width));
 }
 

@@ -49,6 +49,10 @@ class KeptCopies {
   std::vector<std::pair<std::vector<T>, at::Tensor>> kept_;  // most recently used first
 };
 
+// Returns the activation of x, in x's dtype; differentiable. Throws std::logic_error for the
+// activations that have kernels of their own (xielu.h, clamped_swiglu.h).
+at::Tensor ActivatedByAten(Activation activation, const at::Tensor& x);
+
 // Computes y = x weight^T for tensors on one device. y may be float32 if x and weight are bfloat16;
 // sums are then not rounded.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);

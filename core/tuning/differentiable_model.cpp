@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
 #include "core/tuning/checkpointing.h"
 #include "kernels/check.h"
@@ -56,23 +57,6 @@ at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor&
 
 at::Tensor SoftCapped(const at::Tensor& x, double cap) {
   return cap == 0 ? x : at::tanh(x / cap) * cap;
-}
-
-at::Tensor Activated(Activation activation, const at::Tensor& x) {
-  switch (activation) {
-    case Activation::kSilu:
-      return at::silu(x);
-    case Activation::kGelu:
-      return at::gelu(x, "none");
-    case Activation::kGeluTanh:
-      return at::gelu(x, "tanh");
-    case Activation::kRelu:
-      return at::relu(x);
-    case Activation::kSquaredRelu:
-      return at::relu(x).square();
-    default:
-      return x;
-  }
 }
 
 at::Tensor ClampedSwigluOf(const ClampedSwiglu& settings, const at::Tensor& gate,
@@ -235,12 +219,12 @@ at::Tensor DifferentiableModel::ActivatedMlp(const std::string& prefix, const at
   const at::Tensor up = Linear(prefix + "up", x);
   if (!config_.gated_mlp) {
     return config_.activation == Activation::kXielu ? Xielu(prefix, up)
-                                                    : Activated(config_.activation, up);
+                                                    : ActivatedByAten(config_.activation, up);
   }
   const at::Tensor gate = Linear(prefix + "gate", x);
   if (config_.activation == Activation::kClampedSwiglu)
     return ClampedSwigluOf(config_.clamped_swiglu, gate, up);
-  return Activated(config_.activation, gate) * up;
+  return ActivatedByAten(config_.activation, gate) * up;
 }
 
 at::Tensor DifferentiableModel::Xielu(const std::string& prefix, const at::Tensor& x) const {
