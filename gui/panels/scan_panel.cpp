@@ -18,6 +18,7 @@
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/record_plot.h"
+#include "gui/session/command_arguments.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
@@ -234,10 +235,7 @@ void ScanPanel::ShowCost() {
     const ScanRequest request = RequestOf(form_->options());
     const Scan scan = MakeScan(FindScanKind(request.over), request.term, request.range,
                                session()->model()->config);
-    const auto places = static_cast<int64_t>(
-        request.places.empty() ? session()->prompts().size()
-                               : std::count(request.places.begin(), request.places.end(), ',') + 1);
-    const int64_t prompts = request.samples * places;
+    const int64_t prompts = request.samples * CountPlaces(*session(), request.places);
     const int64_t runs = prompts * static_cast<int64_t>(scan.items.size());
     std::optional<double> seconds = session()->prompt_seconds();
     if (seconds) {

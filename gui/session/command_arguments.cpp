@@ -143,6 +143,11 @@ QString TextFileCommand(const PromptRequest& request) {
          TextFileLine(request) + QStringLiteral("END_OF_TEXT\n");
 }
 
+int64_t CountPlaces(const Session& session, const std::string& places) {
+  return places.empty() ? std::ssize(session.prompts())
+                        : std::count(places.begin(), places.end(), ',') + 1;
+}
+
 QStringList SweepArguments(const Session& session, const SweepChoice& choice) {
   const auto& request = session.shown_prompt_request();
   const auto& model = session.model();

@@ -36,6 +36,8 @@ struct SweepChoice {
   int64_t samples = 0;                // for a task; own text has one sample
   QString text_file;                  // for own text: the file that WriteTextFile writes
 };
+// Returns how many places such a text has, for an estimate of the cost.
+int64_t CountPlaces(const Session& session, const std::string& places);
 // Arguments of `midscope sweep` without its output options. Throws Error (usage) if no prompt of a
 // model is shown, or if it is own text without an answer.
 QStringList SweepArguments(const Session& session, const SweepChoice& choice);

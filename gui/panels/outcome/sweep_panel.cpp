@@ -256,8 +256,7 @@ void SweepPanel::ShowCost() {
     const auto settings =
         static_cast<int64_t>(options.TextList("with").size()) + (session()->differs() ? 2 : 1);
     const std::string places = options.IsSet("places") ? options.Text("places") : "";
-    const auto count = places.empty() ? static_cast<int64_t>(session()->prompts().size())
-                                      : std::count(places.begin(), places.end(), ',') + 1;
+    const int64_t count = CountPlaces(*session(), places);
     std::optional<double> seconds = session()->prompt_seconds();
     if (seconds) *seconds *= static_cast<double>(samples * settings * count);
     text = WithCost(text, QString::fromStdString(CountText(settings * samples * count, "prompt")),
