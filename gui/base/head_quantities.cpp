@@ -16,6 +16,12 @@ namespace {
 
 std::vector<std::string> AxesByPlace() { return {"place", "layer", "head"}; }
 
+// Whether the array has these axes, all elements and numbers.
+bool IsNumberArray(const Record& record, const Array& array, const std::vector<std::string>& axes) {
+  return array.axes == axes && !std::holds_alternative<std::vector<std::string>>(array.data) &&
+         HasArray(record, array.name, axes);
+}
+
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
@@ -134,15 +140,11 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
 }
 
 bool IsHeadArray(const Record& record, const Array& array) {
-  return array.axes == std::vector<std::string>{"layer", "head"} &&
-         !std::holds_alternative<std::vector<std::string>>(array.data) &&
-         HasArray(record, array.name, array.axes);
+  return IsNumberArray(record, array, {"layer", "head"});
 }
 
 bool IsHeadArrayByPlace(const Record& record, const Array& array) {
-  return array.axes == AxesByPlace() &&
-         !std::holds_alternative<std::vector<std::string>>(array.data) &&
-         HasArray(record, array.name, array.axes);
+  return IsNumberArray(record, array, AxesByPlace());
 }
 
 HeadTable ArrayTable(const Record* record, const std::string& array, std::optional<int64_t> place) {

@@ -295,9 +295,9 @@ bool Session::LiveRequests(Side side, const Record& record) const {
   const Record* shown = live_.prompt();
   if (!live_.model || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
-  // Compares the settings last, because that may require parsing both.
   // Empty for records of several samples.
   const std::string subject_hash = AttributeText(record, "subject_hash");
+  // Compares the settings last, because that may require parsing both.
   return AttributeText(record, "model_hash") == live_.provenance.model_hash &&
          AttributeText(record, "dtype") == live_.provenance.dtype &&
          ProductsOf(record) == live_.provenance.products &&

@@ -283,7 +283,8 @@ QVector<double> TextPanel::RowOf(Side side) const {
   const Record* prompt = session()->prompt(side);
   const TokenSource shown = source();
   const bool passages = shown.kind == TokenSource::Kind::kOfPassage;
-  const PromptText text = passages ? ReadPromptText(prompt) : PromptText();
+  const PromptText of_b = passages && side == Side::kB ? ReadPromptText(prompt) : PromptText();
+  const PromptText& text = side == Side::kA ? text_of_a_ : of_b;
   return ValuesOf(RecordOf(side), shown,
                   {text, prompt ? IntegerAttribute(*prompt, "place", 0) : 0,
                    selection()->shown_head(), session()->channel(), ScaledLayersOf(*session())});

@@ -70,12 +70,12 @@ def case(name):
 
 def main():
     runs.set_up()
-    asked = sys.argv[2:]
-    names = asked or [name for name in sorted(MODELS) if name not in OTHERS and not name.startswith("gguf-")]
+    chosen = sys.argv[2:]
+    names = chosen or [name for name in sorted(MODELS) if name not in OTHERS and not name.startswith("gguf-")]
     kept = []
-    if asked:
+    if chosen:
         with open(sys.argv[1]) as file:
-            kept = [old for old in json.load(file)["cases"] if old["model"] not in asked]
+            kept = [old for old in json.load(file)["cases"] if old["model"] not in chosen]
     made = [case(name) for name in names]
     runs.write(sys.argv[1], sorted(kept + made, key=lambda made_case: made_case["model"]), dict(position_ids=IDS))
 
