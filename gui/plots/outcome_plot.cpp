@@ -205,7 +205,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
                                             : tr("place of the gold passage, in shares of the way");
   xAxis->setLabel(references ? tr("%1 (published: same share)").arg(what) : what);
   // The CSV contains places, not the names that the ticks show.
-  NoteElided(xAxis, references ? tr("%1 (published: same share)").arg(ranks) : ranks);
+  SetCsvName(xAxis, references ? tr("%1 (published: same share)").arg(ranks) : ranks);
   const QVector<double> places = Places();
   // Means are drawn beside their place, so that their intervals do not overlap.
   const std::vector<Line> drawn = Drawn(lines_);

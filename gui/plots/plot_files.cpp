@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
+constexpr const char* kCsvName = "midscope_csv_name";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 constexpr char kInTable[] = "midscope_in_table";
 
@@ -33,7 +34,9 @@ QString Coordinate(const QCPAxis& axis, double value) {
 // The first label of the axes on that side, because panels inside a grid have none.
 QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
   for (const QCPAxisRect* rect : plot.axisRects()) {
-    const QString label = FullLabel(*rect->axis(side));
+    const QCPAxis& axis = *rect->axis(side);
+    const QString name = axis.property(kCsvName).toString();
+    const QString label = name.isEmpty() ? FullLabel(axis) : name;
     if (!label.isEmpty()) return CsvField(label);
   }
   return QString::fromLatin1(otherwise);
@@ -118,6 +121,8 @@ void SetInTable(QCPAbstractPlottable* line, bool table) { line->setProperty(kInT
 void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
   map->setProperty(kCellTexts, texts);
 }
+
+void SetCsvName(QCPAxis* axis, const QString& name) { axis->setProperty(kCsvName, name); }
 
 void NoteElided(QCPAxis* axis, const QString& full) {
   axis->setProperty(kFullLabel, QStringList{full, axis->label()});

@@ -32,7 +32,10 @@ QString CsvField(QString text);
 // shorter.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
 
-// Stores the full label of an axis, which is drawn elided, for the CSV.
+// Sets the name of the axis in the CSV; without one it is the label.
+void SetCsvName(QCPAxis* axis, const QString& name);
+
+// Stores the full label of an axis, which is drawn elided.
 void NoteElided(QCPAxis* axis, const QString& full);
 // The full label of the axis, even if it is drawn elided.
 QString FullLabel(const QCPAxis& axis);
