@@ -53,6 +53,7 @@ class WindowActions : public QObject {
   void SelectRange(const QString& text);
   void SetRatios(const QString& text);
   void AskPrompt(const QString& name, const std::function<void(PromptFields&)>& change);
+  void AppendGenerated();
   void ChooseSample(qint64 sample);
   void StepSample(int step);
 

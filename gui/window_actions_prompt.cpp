@@ -5,15 +5,20 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/options.h"
 #include "core/base/parameter.h"
+#include "core/base/record_names.h"
 #include "gui/actions/action_registry.h"
+#include "gui/base/prompt_text.h"
 #include "gui/main_window.h"
+#include "gui/panels/outcome/answer_facts.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/prompt/sample_bar.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/window_actions.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 namespace {
@@ -58,6 +63,12 @@ void WindowActions::AddPrompt() {
                      fields.task = task;
                    });
                  }});
+  actions_->Add({.id = QStringLiteral("append-generated"),
+                 .menu = run,
+                 .title = tr("Append t&he generated text"),
+                 .help = tr("Makes A's prompt with the text generated after it your own text, so "
+                            "that each of its tokens can be looked at"),
+                 .run = [this](const QString&) { AppendGenerated(); }});
   actions_->Add(
       {.id = QStringLiteral("sample"),
        .menu = run,
@@ -77,6 +88,24 @@ void WindowActions::AddPrompt() {
                                       "Give words exactly as in the text");
                    }
                  }});
+}
+
+// The text of A's prompt as it was sent, with its gold passage, and the generated text.
+void WindowActions::AppendGenerated() {
+  const Session& session = *window_->session();
+  const QStringList generated = GeneratedTokens(session.record(Side::kA, kGenerationRecord));
+  if (generated.isEmpty() || !session.ready())
+    throw UsageError("generated text", "there is none for A", "Press Generate first");
+  const PromptText shown = ReadPromptText(session.prompt());
+  AskPrompt(tr("prompt with the generated text"), [&](PromptFields& fields) {
+    fields.page = 1;
+    fields.text = {shown.text + generated.join(QString())};
+    if (!shown.gold.empty())
+      fields.text.gold = {shown.begins[shown.gold.begin], shown.begins[shown.gold.end]};
+    fields.question.clear();
+    fields.answer.clear();
+    fields.format = OptionSet(PromptFormatOptions()).ToJson();
+  });
 }
 
 void WindowActions::ChooseSample(qint64 sample) {

@@ -163,6 +163,15 @@ void WindowActions::AddTokens() {
        .run = [this](const QString& text) {
          window_->selection()->LockToken(ReadWhole(tr("token"), text, 0, LastToken()));
        }});
+  actions_->Add(
+      {.id = QStringLiteral("query"),
+       .menu = menu,
+       .title = tr("Attention from a &token…"),
+       .help = tr("Shows what the token at a position attends to; the last one: the usual view"),
+       .argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30)),
+       .run = [this](const QString& text) {
+         window_->session()->SetQueryRow(ReadWhole(tr("token"), text, 0, LastToken()));
+       }});
   actions_->Add({.id = QStringLiteral("range"),
                  .menu = menu,
                  .title = tr("&Range of tokens…"),

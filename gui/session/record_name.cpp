@@ -50,6 +50,11 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
                .arg(IntegerAttribute(*record, kLayersDone, 0))
                .arg(AxisSize(*record, "layer"));
   }
+  if (record->attributes.contains(kQueryRow)) {
+    part += QObject::tr(", from token %1 “%2”")
+                .arg(IntegerAttribute(*record, kQueryRow, 0))
+                .arg(ShownToken(TextAttribute(*record, kQueryToken)).trimmed());
+  }
   const SettingMarks& marks = *session.marks();
   name.text = form.arg(letter, Short(marks.Shown(name.setting))) + part;
   name.full = form.arg(marks.WithLetter(letter, name.setting), name.setting) + part;

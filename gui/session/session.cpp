@@ -197,7 +197,7 @@ void Session::RequestCaptureRun(Side side) {
   request.place = live_.place;
   request.intervention = live_.state(side).setting;
   request.channels = {live_.channel};
-  request.probe_options = probe_options_;
+  request.probe_options = AskedProbeOptions();
   Post(request, side);
 }
 

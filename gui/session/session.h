@@ -37,6 +37,9 @@ namespace midscope {
 
 // The attribute of a saved record `prompt` that holds the user's notes.
 inline constexpr char kNotesAttribute[] = "notes";
+// Attributes of attention(side) that is not of the last query: the token's number and its text.
+inline constexpr char kQueryRow[] = "query_row";
+inline constexpr char kQueryToken[] = "query_token";
 
 // The prompts that a request would make, one per place, or the reason why it fails.
 struct PromptPreview {
@@ -116,6 +119,11 @@ class Session : public QObject {
   // Makes the prompts of a request on a separate thread, in parallel with engine requests, and
   // emits Previewed with them. A newer request supersedes a waiting one.
   void Preview(const PromptRequest& prompt_request);
+  // Makes another token of the shown prompt (from 0) the query whose attention is shown, which a
+  // capture run brings; nullopt, or the last token: the last query. Applies until another prompt or
+  // place is shown.
+  void SetQueryRow(std::optional<int64_t> row);
+  std::optional<int64_t> query_row() const { return shows_file() ? std::nullopt : query_row_; }
   void Cancel();
   // Shows the records of a file instead of the model's, whose requests continue. If the file has
   // samples, the first one is read asynchronously (Change::kSample). Replaces a file that is
@@ -233,6 +241,9 @@ class Session : public QObject {
   // setting, if that was shown before and is cached. For the shown place, equals record(). Returns
   // nullptr if there is none. Valid until the session changes.
   const Record* RecordAt(Side side, const std::string& name, size_t place) const;
+  // The attention of the shown query, with array last_query_attention [layer, head, key]; nullptr
+  // if it has not arrived. Attributes kQueryRow and kQueryToken unless it is the last query.
+  const Record* attention(Side side) const;
   // The sorted names of all records that have arrived, except those of channel searches.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record belongs to the requested setting, the shown prompt and the open model.
@@ -338,6 +349,8 @@ class Session : public QObject {
   void KeepView();
   void RecallView();
   void RequestCaptureRun(Side side);
+  std::string AskedProbeOptions() const;
+  void TakeQueryRow(SideView& side) const;
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
   // The runs that are needed for the means of A and B.
@@ -436,6 +449,7 @@ class Session : public QObject {
   int64_t wanted_channel_ = kFirstChannel;  // requested; a narrower model shows its last channel
   int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
+  std::optional<int64_t> query_row_;  // nullopt: the last query
   std::string notes_;
   bool means_wanted_ = true;
   bool means_start_automatically_ = true;

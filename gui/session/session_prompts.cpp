@@ -128,8 +128,10 @@ void Session::SetPlace(size_t place) {
   for (SideView* side : {&live_.a, &live_.b}) {
     // The outcome covers all places; all other records belong to the previous prompt.
     std::erase_if(side->records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
+    side->query_attention.reset();
     side->settled = false;
   }
+  query_row_.reset();
   RecallView();
   MarkLive(Change::kPrompts | kRecordChanges);
   valid_from_ = last_ticket_ + 1;
@@ -168,9 +170,8 @@ void Session::OnPrompt(const EngineReply& reply) {
   // Defaults to the middle place, because the loss in the middle is the subject of study.
   if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
   if (!again || live_.place != place_before) DropPromptChannels();
-  live_.a.records.clear();
-  live_.b.records.clear();
-  live_.a.settled = live_.b.settled = false;
+  if (!again || live_.place != place_before) query_row_.reset();
+  for (SideView* side : {&live_.a, &live_.b}) side->DropRecords();
   ForgetMeans();
   RecallView();
   MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);

@@ -174,6 +174,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   for (const Record& record : reply.records) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
+  TakeQueryRow(side);
   side.settled = true;
   // A capture run includes everything that a what-if returns.
   Q_EMIT Succeeded(WhatOf(RequestKind::kWhatIf, reply.side));

@@ -70,8 +70,7 @@ void Session::CloseSecond() {
   live_.second = nullptr;
   second_->disconnect(this);
   second_.reset();
-  live_.b.records.clear();
-  live_.b.settled = live_.b.follows = false;
+  live_.b.DropRecords();
   ShowBusy();
   MarkLive(Change::kModel | Change::kPrompts | Change::kSettings | Change::kMeans |
            Change::kGeneration | kRecordChanges);
@@ -93,10 +92,8 @@ void Session::ForgetPrompts() {
   live_.prompts.clear();
   live_.prompt_request.reset();
   ForgetMeans();
-  for (SideView* side : {&live_.a, &live_.b}) {
-    side->records.clear();
-    side->settled = side->follows = false;
-  }
+  query_row_.reset();
+  for (SideView* side : {&live_.a, &live_.b}) side->DropRecords();
   MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
 }
 

@@ -24,7 +24,13 @@ struct SideView {
   // The text without terms that change nothing (WithoutNeutralTerms).
   std::string in_effect = "none";
   void Ask(const Intervention& wanted);
+  void DropRecords() {
+    records.clear();
+    query_attention.reset();
+    settled = follows = false;
+  }
   std::map<std::string, std::shared_ptr<const Record>> records;  // by name
+  std::shared_ptr<const Record> query_attention;                 // of Session::query_row()
   bool settled = false;  // the capture run of the setting is complete
   // Whether what-ifs include the score map and hidden channels.
   bool follows = false;

@@ -10,6 +10,8 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,8 +38,10 @@ bool HasPlaces(const Session& session) {
   return session.prompts().size() > 1 && !session.shows_file();
 }
 
-QString TitleOf(HeadId head) {
-  return QObject::tr("Attention of the last query — %1").arg(HeadText(head));
+// `token`: the query, unless it is the last one.
+QString TitleOf(const QString& row, std::optional<int64_t> token = {}) {
+  return token ? QObject::tr("Attention of token %1 — %2").arg(*token).arg(row)
+               : QObject::tr("Attention of the last query — %1").arg(row);
 }
 
 }  // namespace
@@ -234,7 +238,9 @@ QString AttentionPanel::RowName(HeadId head) const {
 
 AttentionPanel::Beside AttentionPanel::beside() const {
   const auto chosen = static_cast<Beside>(std::max(pinned_form_->currentIndex(), 0));
-  return chosen == Beside::kPlacesBelow && !HasPlaces(*session()) ? Beside::kPinnedOver : chosen;
+  // Other places have the attention of the last query only.
+  const bool places = HasPlaces(*session()) && !session()->query_row();
+  return chosen == Beside::kPlacesBelow && !places ? Beside::kPinnedOver : chosen;
 }
 
 void AttentionPanel::SetBeside(Beside beside) {
@@ -242,10 +248,10 @@ void AttentionPanel::SetBeside(Beside beside) {
 }
 
 void AttentionPanel::Draw() {
-  const Record* a = session()->record(Side::kA, kLastQueryAttention);
-  const Record* b = session()->record(Side::kB, kLastQueryAttention);
+  const Record* a = session()->attention(Side::kA);
+  const Record* b = session()->attention(Side::kB);
   // A what-if replaces the attention of all heads only if it also replaces the map.
-  if (!selection()->chosen() && a &&
+  if (!selection()->chosen() && a && !session()->query_row() &&
       (session()->settled(Side::kA) || session()->follows(Side::kA))) {
     selection()->Suggest(session()->prompt() ? MostAttentionOn(*a, GoldTokens(*session()->prompt()))
                                              : HeadId{});
@@ -275,16 +281,16 @@ void AttentionPanel::ShowBoxes(const Record* shape) {
 }
 
 void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
-  const Record* a = session()->record(Side::kA, kLastQueryAttention);
-  const Record* b = session()->record(Side::kB, kLastQueryAttention);
+  const Record* a = session()->attention(Side::kA);
+  const Record* b = session()->attention(Side::kB);
   const bool file = session()->shows_file();
   plot->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot->SetCompare(selection()->compare());
   plot->SetRows(ShownRow(a, head), ShownRow(b, head));
-  const bool one_head = row_of_->currentIndex() == 0;
+  const bool has_counted = row_of_->currentIndex() == 0 && !session()->query_row();
   const auto counted = [&](Side side, const Record* record) {
-    return one_head ? CountedKeysRow(session()->record(side, kCountedKeys), record, head)
-                    : CountedRow();
+    return has_counted ? CountedKeysRow(session()->record(side, kCountedKeys), record, head)
+                       : CountedRow();
   };
   const QString why = WhyNotComparable(*session(), Compared::kTokens);
   plot->SetCounted(counted(Side::kA, a), why.isEmpty() ? counted(Side::kB, b) : CountedRow());
@@ -301,13 +307,13 @@ void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
   const bool several = !selection()->pinned().empty();
   plot->SetHeadColor(several && pin ? pin->color : QColor());
   const bool previewed = plot == plot_ && selection()->previews();
-  const QString title = TitleOf(head).replace(HeadText(head), RowName(head));
+  const QString title = TitleOf(RowName(head), session()->query_row());
   plot->SetTitle(previewed ? tr("%1, under the pointer").arg(title) : title);
 }
 
 void AttentionPanel::DrawPinned() {
-  const Record* a = session()->record(Side::kA, kLastQueryAttention);
-  const Record* b = session()->record(Side::kB, kLastQueryAttention);
+  const Record* a = session()->attention(Side::kA);
+  const Record* b = session()->attention(Side::kB);
   walk_places_->hide();
   std::vector<HeadRow> over;
   std::vector<HeadId> below;
@@ -363,7 +369,7 @@ void AttentionPanel::Render(FilePictures& pictures) {
     plot.SetRows(row_a, row_b);
     plot.SetCounted(CountedKeysRow(counted.a, sides.a, head),
                     CountedKeysRow(counted.b, sides.b, head));
-    plot.SetTitle(TitleOf(head));
+    plot.SetTitle(TitleOf(HeadText(head)));
     pictures.Write(plot, QStringLiteral("attention_") + HeadText(head), sides);
   }
 }

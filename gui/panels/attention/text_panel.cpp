@@ -81,6 +81,7 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   MakeControls();
   QHBoxLayout* head = MakeControlRow();
   head->addWidget(source_);
+  head->addWidget(query_);
   FlowLayout* row = MakeControlFlow();
   row->addWidget(sink_);
   row->addWidget(logarithmic_);
@@ -150,6 +151,7 @@ void TextPanel::MakeControls() {
   to_gold_->setObjectName(QStringLiteral("text_to_gold"));
   to_gold_->setToolTip(tr("Scroll to the passage that holds the answer"));
   bar_ = new TokenScaleBar(this);
+  MakeQueryButton();
   connect(source_, &QComboBox::currentIndexChanged, this, [this] {
     wanted_ = source().id;
     Draw();
@@ -276,7 +278,8 @@ TokenSource TextPanel::source() const {
 }
 
 const Record* TextPanel::RecordOf(Side side) const {
-  return session()->record(side, source().record);
+  const std::string& name = source().record;
+  return name == kLastQueryAttention ? session()->attention(side) : session()->record(side, name);
 }
 
 QVector<double> TextPanel::RowOf(Side side) const {
@@ -359,6 +362,7 @@ void TextPanel::Draw() {
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));
   DrawPicture(first, name.text, b.text, scale);
   picture_->SetCaption(CaptionWith(*session(), {a, b}));
+  ShowQuery();
 }
 
 // Draws the first row as on the screen, and B below it if it is shown beside A. The CSV always

@@ -65,6 +65,9 @@ class TextPanel : public Panel {
   QVector<double> RowOn(Side of, Side tokens) const;
   void ShowTokens();
   void ShowMarks();
+  void MakeQueryButton();
+  void ShowQuery();
+  void ChooseQuery();
 
   void ShowBeside(bool shown);
   void DrawPicture(const QVector<double>& first, const QString& first_name, const QString& b_name,
@@ -82,6 +85,7 @@ class TextPanel : public Panel {
   QCheckBox* logarithmic_;
   QCheckBox* raw_;
   QPushButton* to_gold_;
+  QPushButton* query_;
   TokenScaleBar* bar_;
   TextPicture* picture_;   // for export only; never shown
   QVector<double> row_a_;  // per token of A

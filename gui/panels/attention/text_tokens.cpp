@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // TextPanel: the tokens of its texts. A second model may have others for the same text; A and B are
 // then compared by characters, and the selection, which is in tokens of A, is translated.
+#include <QPushButton>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/base/record_names.h"
@@ -11,6 +14,12 @@
 #include "gui/widgets/selection.h"
 
 namespace midscope {
+namespace {
+
+constexpr int kQueryLetters = 18;
+constexpr int kQueryFrame = 16;  // pixels beside a button's text
+
+}  // namespace
 
 Side TextPanel::TokensOf(const TokenText* text) const {
   const bool b = text == text_b_ || drawn_mode() == Compare::kB;
@@ -45,6 +54,41 @@ void TextPanel::ShowMarks() {
     text->SetLockedToken(TokenFor(*session(), Side::kA, selection()->locked_token(), side));
     text->SetRange(TokensFor(*session(), Side::kA, selection()->range(), side));
   }
+  ShowQuery();
+}
+
+void TextPanel::MakeQueryButton() {
+  query_ = new QPushButton(this);
+  query_->setObjectName(QStringLiteral("text_query"));
+  query_->setAccessibleName(tr("Token whose attention is shown"));
+  // Its width does not depend on the token.
+  query_->setFixedWidth(kQueryLetters * fontMetrics().averageCharWidth());
+  connect(query_, &QPushButton::clicked, this, &TextPanel::ChooseQuery);
+}
+
+// The clicked token becomes the query; without one, the last token does.
+void TextPanel::ChooseQuery() {
+  const int64_t token = selection()->locked_token();
+  const bool other = token >= 0 && token != session()->query_row();
+  session()->SetQueryRow(other ? std::optional(token) : std::nullopt);
+}
+
+void TextPanel::ShowQuery() {
+  const std::optional<int64_t> row = session()->query_row();
+  const int64_t token = selection()->locked_token();
+  const auto last = static_cast<int64_t>(text_of_a_.tokens.size()) - 1;
+  const bool other = token >= 0 && token < last && token != row;
+  const QString shown = other ? tr("From “%1”").arg(text_of_a_.tokens.value(token).trimmed())
+                        : row ? tr("Back to the last")
+                              : tr("From the last token");
+  query_->setText(fontMetrics().elidedText(shown, Qt::ElideRight, query_->width() - kQueryFrame));
+  query_->setEnabled(session()->ready() && (other || row));
+  query_->setToolTip(
+      other ? tr("Shows what token %1 attends to, in every panel with attention: one full run")
+                  .arg(token)
+      : row ? tr("Shows the attention of the last token again, which is the one that answers")
+            : tr("The attention shown is that of the last token. Click a token in the text to see "
+                 "what it attends to."));
 }
 
 QString TextPanel::TooltipOf(int64_t token, const TokenText* text) const {

@@ -74,7 +74,7 @@ void HeadMapPanel::DrawScan(const Entry& entry) {
 }
 
 const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
-  return session()->record(side, entry.attention ? kLastQueryAttention : entry.record);
+  return entry.attention ? session()->attention(side) : session()->record(side, entry.record);
 }
 
 QString HeadMapPanel::WhyNoDifference() const {

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/model/model_source.h"
+#include "core/terms/intervention_text.h"
 #include "probes/cli/commands/sweep_command_run.h"
 #include "probes/cli/commands/sweep_dry_run.h"
 #include "probes/cli/commands/sweep_files.h"
@@ -39,8 +40,9 @@ std::vector<Parameter> ScanOptions() {
     if (option.name == "seed") option.help = "what samples and permutations are drawn by";
     if (option.name == "out") option.help = "the HDF5 file to write";
   }
-  std::vector<std::string> kinds;
   std::vector<Parameter> own = ScanParameters();
+  own.push_back(TextParameter(
+      "base", "setting under which all items run; effects are differences from it (default none)"));
   own.push_back(WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10));
   own = InGroup("Scan", std::move(own));
   options.insert(options.begin() + 1, own.begin(), own.end());
@@ -89,8 +91,12 @@ void RunScanCommand(const CommandInput& input) {
     throw UsageError("scan", "several tasks or seeds are given", "Run a scan for each");
   }
   const ScanKind& kind = FindScanKind(input.options.Text("over"));
+  const Intervention base =
+      ParseIntervention(input.options.IsSet("base") ? input.options.Text("base") : "none");
   const auto make_scan = [&](const ModelConfig& config) {
-    return MakeScan(kind, input.options.Text("with"), range, config);
+    Scan scan = MakeScan(kind, input.options.Text("with"), range, config);
+    scan.base = base.empty() ? std::string() : PrintIntervention(base);
+    return scan;
   };
   if (options.Flag("dry-run")) {
     options.Set("with", ScanSettings(make_scan(OpenModel(cells.front().model)->config())));
@@ -126,15 +132,16 @@ Command ScanCommand() {
   command.positionals = {"model"};
   command.options = ScanOptions();
   command.options =
-      WithBrief(std::move(command.options), {"model", "task", "over", "layers", "with", "places",
-                                             "samples", "seed", "out", "resume", "json"});
+      WithBrief(std::move(command.options), {"model", "task", "over", "layers", "with", "base",
+                                             "places", "samples", "seed", "out", "resume", "json"});
   command.examples =
       "  midscope scan embedded --task list:lines=20 --places 1,10,20 --samples 8 --layers 8-11\n"
       "  midscope scan embedded --over channels --channels 96-103 --with "
       "'channel({channel}, factor=-1, layers=8-25)' --samples 4\n"
       "  midscope scan embedded --over heads --with 'temperature({head}, 2, rows=answer)' "
       "--samples 4 "
-      "--json";
+      "--json\n"
+      "  midscope scan embedded --over layers --base 'pi(1.5)' --samples 4";
   command.run = RunScanCommand;
   command.is_shared = [](const OptionSet& options) { return !options.Flag("dry-run"); };
   return command;

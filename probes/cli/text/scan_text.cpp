@@ -128,10 +128,10 @@ nlohmann::ordered_json EffectJson(const Scan& scan, const ScanItem& item, const 
 Printout ScanTables(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
                     int64_t most) {
   Printout text(fmt::format(
-      "{} over {} {}, {}: answer_nll minus that of none, nats; above 0 the answer is less "
+      "{} over {} {}, {}: answer_nll minus that of {}, nats; above 0 the answer is less "
       "likely.\np is adjusted for all of them.\n",
       plan.scan->term, plan.scan->items.size(), plan.scan->kind,
-      CountText(effects.samples, "sample")));
+      CountText(effects.samples, "sample"), ScanSettings(*plan.scan).front()));
   if (const double least = SmallestSignFlipP(effects.samples); least > 0.05) {
     text += fmt::format("{}: p cannot fall below {}\n", CountText(effects.samples, "sample"),
                         PText(least));
@@ -150,8 +150,11 @@ Printout ScanTables(const SweepPlan& plan, const ScanEffects& effects, const Pro
 std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,
                             const PromptCuts& cuts) {
   const Scan& scan = *plan.scan;
-  nlohmann::ordered_json json = {
-      {"over", scan.kind}, {"with", scan.term}, {"task", plan.task}, {"samples", effects.samples}};
+  nlohmann::ordered_json json = {{"over", scan.kind},
+                                 {"with", scan.term},
+                                 {"base", ScanSettings(scan).front()},
+                                 {"task", plan.task},
+                                 {"samples", effects.samples}};
   const size_t places = plan.places.size();
   auto& list = json["effects"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < effects.places.size(); ++i) {

@@ -42,6 +42,22 @@ TEST(ProgramScan, JsonIsTheContract) {
   EXPECT_NEAR(one["effect"], sweep["rows"][4]["answer_nll_difference"], 1e-4);
 }
 
+TEST(ProgramScan, EffectsOnTopOfASetting) {
+  const Arguments arguments = With(scan_arguments, {"--base", "pi(1.5)"});
+  const json result = json::parse(RunWell(With(arguments, {"--json"})).out);
+  EXPECT_EQ(result["base"], "pi(1.5)");
+  const json& one = result["effects"][4];
+  const json sweep =
+      json::parse(RunWell({"sweep", "embedded", "--task", "list:lines=6", "--places", "1,3,6",
+                           "--samples", "2", "--dtype", "float32", "--with", "pi(1.5)", "--with",
+                           "pi(1.5) + ablate(L3H1, rows=answer)", "--json"})
+                      .out);
+  EXPECT_NEAR(one["effect"], sweep["rows"][4]["answer_nll_difference"], 1e-4);
+  EXPECT_THAT(RunWell(arguments).out, HasSubstr("answer_nll minus that of pi(1.5), nats"));
+  const ProgramRun refused = RunMidscope(With(scan_arguments, {"--base", "pj(1.5)"}));
+  EXPECT_EQ(refused.status, 2);
+}
+
 TEST(ProgramScan, AFileIsResumedAndShown) {
   const TemporaryFolder folder;
   const std::string file = folder.File("scan.h5");
