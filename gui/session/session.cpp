@@ -61,8 +61,9 @@ Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> lin
 quint64 Session::Post(EngineRequest request, Side side) {
   stopped_ = false;
   const auto kind = static_cast<RequestKind>(request.index());
-  if (kind != RequestKind::kScan) PauseScan();
-  if (kind != RequestKind::kChannelSearch) PauseSearch();
+  for (Background* work : {&scan_, &search_}) {
+    if (kind != work->kind) PauseWork(*work);
+  }
   if (kind != RequestKind::kProbeSamples) PauseSampleProbes();
   // Means run after text generation, so they do not pause it.
   if (kind != RequestKind::kGenerate && kind != RequestKind::kCompare) PauseGeneration();
@@ -123,8 +124,8 @@ bool Session::ChangeSide(Side side, const SideView& next, bool dragging) {
 
 void Session::CancelEverything() {
   means_ticket_ = 0;
-  StopScan();
-  StopSearch();
+  StopWork(scan_);
+  StopWork(search_);
   PauseSampleProbes();
   StopGenerating();
   pause_timer_.stop();

@@ -222,11 +222,11 @@ class Session : public QObject {
   // attributes (probes/base/record_origin.h, gui/session/record_name.h).
   const Intervention& setting(Side side) const { return shown_->state(side).setting; }
   // Whether a scan is running, or waits for other requests.
-  bool scans() const;
+  bool scans() const { return scan_.runs(); }
   // Whether text is being generated, or the generation waits for other requests.
   bool generates() const;
   // Whether a search for channels is running, or waits for other requests.
-  bool searches() const;
+  bool searches() const { return search_.runs(); }
   // Whether a model and its prompts are on the screen. Runs requested while the engine makes other
   // prompts are postponed until these exist.
   bool ready() const { return !shows_file() && HasPrompts(); }
@@ -369,9 +369,19 @@ class Session : public QObject {
   void ForgetMeans();
   bool MeansRun() const { return means_ticket_ != 0 && pending_.count(means_ticket_) > 0; }
   void RequestEverything();
-  void PostScan();
-  void PauseScan();
-  void StopScan();
+  // Work that pauses for every other request.
+  struct Background {
+    RequestKind kind;
+    Change change;                         // of its records, or whether it runs
+    std::optional<EngineRequest> request;  // the last one of these prompts, or of this model
+    quint64 ticket = 0;                    // of the posted request; 0: none
+    bool waits = false;                    // until other requests are done
+    bool runs() const { return waits || ticket != 0; }
+  };
+  void PostWork(Background& work);
+  void PauseWork(Background& work);
+  void StopWork(Background& work);
+  void StartWork(Background& work, EngineRequest request);
   void ContinueBackground();
   void DropScan();
   void PostSampleProbes();
@@ -381,9 +391,6 @@ class Session : public QObject {
   void PauseGeneration();
   void OnGenerate(const EngineReply& reply);
   bool GenerationMayRun() const;
-  void PostSearch();
-  void PauseSearch();
-  void StopSearch();
   void DropChannels();
   void DropPromptChannels();
   void TakeChannels(const EngineReply& reply);
@@ -457,17 +464,13 @@ class Session : public QObject {
   std::set<std::string> started_means_;     // settings whose means the user started
   std::optional<double> sample_seconds_;    // recorded by NoteCost
   bool sample_seconds_whole_ = false;
-  std::optional<ScanRequest> scan_request_;             // last scan of these prompts
-  quint64 scan_ticket_ = 0;                             // ticket of the posted scan; 0: none
-  bool scan_waits_ = false;                             // until other requests are done
-  std::optional<ChannelSearchRequest> search_request_;  // last search in this model
-  quint64 search_ticket_ = 0;                           // as scan_ticket_
-  bool search_waits_ = false;
+  Background scan_{RequestKind::kScan, Change::kScan, {}};
+  Background search_{RequestKind::kChannelSearch, Change::kChannels, {}};
   bool sample_probes_wanted_ = false;
-  quint64 sample_probes_ticket_ = 0;  // as scan_ticket_
+  quint64 sample_probes_ticket_ = 0;  // as Background::ticket
   std::string probed_setting_;        // in effect, of that request
   struct Generation {
-    quint64 ticket = 0;  // as scan_ticket_
+    quint64 ticket = 0;  // as Background::ticket
     bool waits = false;
   };
   std::map<Side, Generation> generation_;

@@ -19,110 +19,76 @@
 
 namespace midscope {
 
-// Session: scans. A scan pauses for every other request, and resumes from its finished samples when
-// nothing else is requested.
+// Session: scans and searches for channels, on random text and on the shown prompt. They pause for
+// every other request, and continue from what is finished when nothing else is requested.
+
+void Session::PostWork(Background& work) {
+  work.waits = !EngineReady();
+  if (!work.waits) work.ticket = Post(*work.request);
+}
+
+void Session::PauseWork(Background& work) {
+  if (std::exchange(work.ticket, 0) == 0) return;
+  work.waits = true;
+  worker_.Cancel(work.kind, Side::kA);
+}
+
+void Session::StopWork(Background& work) {
+  if (work.runs()) MarkLive(work.change);
+  work.waits = false;
+  work.ticket = 0;
+  worker_.Cancel(work.kind, Side::kA);
+}
+
+// Takes the request and posts it; the caller has kept what is finished, or dropped it.
+void Session::StartWork(Background& work, EngineRequest request) {
+  worker_.Cancel(work.kind, Side::kA);
+  work.request = std::move(request);
+  MarkLive(work.change);
+  PostWork(work);
+}
 
 void Session::Scan(const ScanRequest& request) {
   if (!HasPrompts()) return;
-  worker_.Cancel(RequestKind::kScan, Side::kA);
   // The finished parts of the same scan remain visible.
-  if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
-  scan_request_ = request;
-  MarkLive(Change::kScan);
-  PostScan();
+  if (!scan_.request || !std::get<ScanRequest>(*scan_.request).ScansTheSame(request))
+    live_.scan.reset();
+  StartWork(scan_, request);
 }
 
-bool Session::scans() const { return scan_waits_ || scan_ticket_ != 0; }
-
-void Session::PostScan() {
-  scan_waits_ = !EngineReady();
-  if (!scan_waits_) scan_ticket_ = Post(*scan_request_);
-}
-
-void Session::PauseScan() {
-  if (scan_ticket_ == 0) return;
-  scan_waits_ = true;
-  scan_ticket_ = 0;
-  worker_.Cancel(RequestKind::kScan, Side::kA);
-}
-
-void Session::StopScan() {
-  if (scans()) MarkLive(Change::kScan);
-  scan_waits_ = false;
-  scan_ticket_ = 0;
-  worker_.Cancel(RequestKind::kScan, Side::kA);
+void Session::SearchChannels(const ChannelSearchRequest& request) {
+  if (!HasPrompts()) return;
+  if (!search_.request || std::get<ChannelSearchRequest>(*search_.request) != request) {
+    live_.channels.erase(kChannelSearchRecord);
+    live_.channels.erase(kChannelValidationRecord);
+  }
+  StartWork(search_, request);
 }
 
 void Session::ContinueBackground() {
   if (GenerationMayRun()) PostGeneration();
   const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
   if (!quiet || !EngineReady()) return;
-  if (search_waits_) {
-    PostSearch();
-  } else if (scan_waits_) {
-    PostScan();
+  if (search_.waits) {
+    PostWork(search_);
+  } else if (scan_.waits) {
+    PostWork(scan_);
   } else if (sample_probes_wanted_) {
     PostSampleProbes();
   }
 }
 
 void Session::DropScan() {
-  if (!scan_request_) return;
-  StopScan();
-  scan_request_.reset();
+  if (!scan_.request) return;
+  StopWork(scan_);
+  scan_.request.reset();
   live_.scan.reset();
   MarkLive(Change::kScan);
 }
 
-void Session::OnScan(const EngineReply& reply) {
-  if (reply.ticket != scan_ticket_) return;
-  scan_ticket_ = 0;
-  if (reply.outcome.end == JobEnd::kDone && !reply.records.empty())
-    live_.scan = std::make_shared<Record>(reply.records.front());
-  MarkLive(Change::kScan);
-}
-
-// Session: channels that carry position, from a search over random text and from the shown prompt.
-// Like a scan, a search pauses for every other request, and resumes from its finished prompts and
-// examples when nothing else is requested.
-
-void Session::SearchChannels(const ChannelSearchRequest& request) {
-  if (!HasPrompts()) return;
-  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
-  // The finished parts of the same search remain visible.
-  if (search_request_ != request) {
-    live_.channels.erase(kChannelSearchRecord);
-    live_.channels.erase(kChannelValidationRecord);
-  }
-  search_request_ = request;
-  MarkLive(Change::kChannels);
-  PostSearch();
-}
-
-bool Session::searches() const { return search_waits_ || search_ticket_ != 0; }
-
-void Session::PostSearch() {
-  search_waits_ = !EngineReady();
-  if (!search_waits_) search_ticket_ = Post(*search_request_);
-}
-
-void Session::PauseSearch() {
-  if (search_ticket_ == 0) return;
-  search_waits_ = true;
-  search_ticket_ = 0;
-  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
-}
-
-void Session::StopSearch() {
-  if (searches()) MarkLive(Change::kChannels);
-  search_waits_ = false;
-  search_ticket_ = 0;
-  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
-}
-
 void Session::DropChannels() {
-  StopSearch();
-  search_request_.reset();
+  StopWork(search_);
+  search_.request.reset();
   if (!live_.channels.empty()) MarkLive(Change::kChannels);
   live_.channels.clear();
 }
@@ -131,9 +97,17 @@ void Session::DropPromptChannels() {
   if (live_.channels.erase(kPromptChannelsRecord) > 0) MarkLive(Change::kChannels);
 }
 
+void Session::OnScan(const EngineReply& reply) {
+  if (reply.ticket != scan_.ticket) return;
+  scan_.ticket = 0;
+  if (reply.outcome.end == JobEnd::kDone && !reply.records.empty())
+    live_.scan = std::make_shared<Record>(reply.records.front());
+  MarkLive(Change::kScan);
+}
+
 void Session::OnChannelSearch(const EngineReply& reply) {
-  if (reply.ticket != search_ticket_) return;
-  search_ticket_ = 0;
+  if (reply.ticket != search_.ticket) return;
+  search_.ticket = 0;
   if (reply.outcome.end == JobEnd::kDone) TakeChannels(reply);
   MarkLive(Change::kChannels);
 }

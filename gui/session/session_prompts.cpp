@@ -57,7 +57,7 @@ void Session::PostPrompt() {
   prompt_request_waits_ = prompt_request_is_own_ = false;
   const bool searched = searches();
   CancelEverything();
-  search_waits_ = searched;
+  search_.waits = searched;
   valid_from_ = Post(*prompt_request_);
 }
 
@@ -122,8 +122,8 @@ void Session::SetPlace(size_t place) {
   live_.place = place;
   place_chosen_ = true;
   CancelEverything();
-  scan_waits_ = scanned;
-  search_waits_ = searched;
+  scan_.waits = scanned;
+  search_.waits = searched;
   DropPromptChannels();
   for (SideView* side : {&live_.a, &live_.b}) {
     // The outcome covers all places; all other records belong to the previous prompt.

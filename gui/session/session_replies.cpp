@@ -251,7 +251,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
   if (pending_.count(ticket) == 0) return;
   if (ticket == means_ticket_) StoreMeans(record, false);
-  if (ticket == scan_ticket_) {
+  if (ticket == scan_.ticket) {
     live_.scan = record;
     MarkLive(Change::kScan);
   }
@@ -264,7 +264,7 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
     live_.sample_probes[probed_setting_].records[record->name] = record;
     MarkLive(Change::kMeans | Change::kCaptureRecords);
   }
-  if (ticket == search_ticket_) {
+  if (ticket == search_.ticket) {
     live_.channels[record->name] = record;
     MarkLive(Change::kChannels);
   }
