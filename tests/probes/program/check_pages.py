@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 BEGIN = time.monotonic()
-PROGRAMS = ("midscope ", "./midscope ", "midscope-gui ", "mpirun ", "ctest ", "build/release/", ".ci/", "S=(", "pip ", "cmake ")
+PROGRAMS = ("midscope ", "./midscope ", "midscope-gui ", "mpirun ", "srun ", "ctest ", "build/release/", ".ci/", "S=(", "pip ", "cmake ")
 # What is not run, by the first that matches, and why.
 NOT_RUN = [
     (r"^\./midscope (demo|test|build|bench|setup|gui)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
@@ -29,7 +29,7 @@ NOT_RUN = [
     (r"^pip ", "installs"),
     (r"\bfetch\b|HuggingFaceTB", "network"),
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
-    (r"^mpirun", "several processes: program_ranks_test.cpp runs them"),
+    (r"^(mpirun|srun)", "several processes: program_ranks_test.cpp runs them"),
     (r"midscope channels embedded", "minutes"),
     (r"lines20\.h5|needle512\.h5|mdqa\.h5|gold12\.h5", "files that the page has in words"),
 ]
@@ -123,6 +123,8 @@ class Page:
         words = " ".join(f"Line {i}: the miller of village {i} has {i % 7} sacks of flour." for i in range(3000))
         for name, size in (("prompt.txt", 400), ("long.txt", 3000), ("book.txt", len(words)), ("text.txt", len(words))):
             (folder / name).write_text(words[:size])
+        for lines in re.findall(r"```json\n(.*?)```", self.text, re.S):
+            (folder / "docs.jsonl").write_text(lines)
         (folder / "reports.jsonl").write_text("".join('{"report": "%s"}\n' % words[:14000] for _ in range(20)))
         tomls = [re.findall(r"```toml\n(.*?)```", text, re.S) for text in (self.text, (self.options.root / "probes/SWEEPS.md").read_text())]
         for toml in tomls[0] or tomls[1]:
@@ -196,7 +198,8 @@ class Page:
             bin_folder = self.folder / ".bin"
             bin_folder.mkdir()
             (bin_folder / "midscope").symlink_to(self.options.program)
-            self.env = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", QT_QPA_PLATFORM="offscreen")
+            self.env = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", QT_QPA_PLATFORM="offscreen",
+                            MIDSCOPE_PROGRAM=self.options.program, PYTHONPATH=str(self.options.root.resolve() / "probes/python"))
             self.make_files(self.folder)
             if self.path == "data/FILES.md":  # README's file
                 self.run_command(0, "midscope probe embedded --prompt 'The capital of France is' --channels 100 --out probe.h5", [], "")
@@ -228,7 +231,7 @@ def main():
         print("skipped: the embedded model is not here (./midscope setup fetches it)")
         sys.exit(77)
     pages = [options.page] if options.page else sorted(
-        str(path.relative_to(options.root)) for folder in ("", "core", "data", "gui", "probes") for path in (options.root / folder).glob("*.md")
+        str(path.relative_to(options.root)) for folder in ("", ".packaging/site/tasks", "core", "data", "gui", "probes") for path in (options.root / folder).glob("*.md")
         if path.name != "CHANGELOG.md")
     total, failures = {}, []
     for page in (Page(one, options) for one in pages):
