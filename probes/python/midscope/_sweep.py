@@ -113,8 +113,10 @@ class Sweep:
             if all(row.get(low) is not None and row.get(high) is not None for row in rows):
                 bars = [[mean - row[low] for mean, row in zip(means, rows)], [row[high] - mean for mean, row in zip(means, rows)]]
             ax.errorbar(at, means, yerr=bars, marker="o", capsize=3, label=setting)
-        ax.set_xticks(places)
-        ax.set_xlabel("place of the gold passage")
+        depths = {row["place"]: row.get("place_share") for row in self.rows}
+        in_percent = all(share is not None and place == 1 + round(100 * share) for place, share in depths.items())
+        ax.set_xticks(places, [f"{place - 1} %" for place in places] if in_percent else None)
+        ax.set_xlabel("depth of the gold passage" if in_percent else "place of the gold passage")
         ax.set_ylabel(measure + (" (nats)" if measure.startswith("answer_nll") else ""))
         ax.legend()
         return ax

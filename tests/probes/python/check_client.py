@@ -172,6 +172,15 @@ class Client(unittest.TestCase):
             self.model.sweep("list:lnes=8")
         self.assertTrue(caught.exception.usage)
 
+    def test_a_plot_names_depths_in_percent(self):
+        def axis(places, shares):
+            rows = [{"setting": "none", "place": place, "place_share": share, "answer_nll": 1.0} for place, share in zip(places, shares)]
+            drawn = midscope.Sweep({"rows": rows}, None).plot("answer_nll")
+            return drawn.get_xlabel(), [tick.get_text() for tick in drawn.get_xticklabels()]
+
+        self.assertEqual(axis([11, 51], [0.1, 0.5]), ("depth of the gold passage", ["10 %", "50 %"]))
+        self.assertEqual(axis([1, 20], [0.0, 1.0]), ("place of the gold passage", ["1", "20"]))
+
     def test_scan_and_generate(self):
         scan = self.model.scan(TASK, over="layers", samples=1, places=[2])
         self.assertIn("layer", scan.sizes)
