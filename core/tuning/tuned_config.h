@@ -24,7 +24,7 @@ struct TunedScheme {
   int64_t context = 0;  // tokens that the model was tuned for
 };
 
-// Writes `from`'s config.json to `to`, with the dtype of the weights and, where transformers knows
+// Writes `from`'s config.json to `to`, with the dtype of the weights and, where transformers has
 // the scheme, with it: linear as rope_type linear, ntk as a larger rope_theta; then
 // max_position_embeddings is at least the context. Returns whether it contains the scheme. It does
 // not for yarn, whose form in transformers is another one, and for a model that has a scaling

@@ -25,6 +25,7 @@ namespace {
 
 DifferentiableModel ModelOf(const ModelSource& source, const TunerSettings& settings,
                             const JobContext& context) {
+  (void)TuningPlans(settings.setting, {}, source.config(), 2);  // refuses before weights are loaded
   if (settings.threads > 0) at::set_num_threads(static_cast<int>(settings.threads));
   DifferentiableModel model(
       source,

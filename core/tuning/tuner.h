@@ -57,8 +57,8 @@ struct TuningStep {
 class Tuner {
  public:
   // `source` and `context.cancel` must outlive the tuner. Throws Error in the cases of
-  // DifferentiableModel and MakeLora, and (usage) if all weights are tuned of a model whose files
-  // cannot be written (CheckModelFolder), and Cancelled.
+  // TuningPlans, DifferentiableModel and MakeLora, and (usage) if all weights are tuned of a model
+  // whose files cannot be written (CheckModelFolder), and Cancelled.
   Tuner(const ModelSource& source, const TunerSettings& settings, const JobContext& context);
   ~Tuner();
   Tuner(const Tuner&) = delete;

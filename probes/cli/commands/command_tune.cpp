@@ -148,9 +148,9 @@ Record Tune(const TuneRequest& request, const CommandInput& input) {
   run.held_out = options.Integer("held-out");
   run.recipe = request.published_form;
   run.scheme = request.scheme;
+  Tuner tuner(*model.source, request.settings, context);
   MakeFolderOfFiles(run.folder);
   const SweepLock lock(LossFile(run.folder));
-  Tuner tuner(*model.source, request.settings, context);
   const Provenance provenance =
       MakeProvenance(*model.source, request.settings.dtype, tuner.threads(), input.command_line,
                      options.Integer("seed"), options.ToJson());
