@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -370,6 +371,8 @@ at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
   for (size_t i = 0; i < next.size() && !in_loss.empty(); ++i) {
     if (in_loss[i + 1] == 0) next[i] = kIgnored;
   }
+  if (std::all_of(next.begin(), next.end(), [](int64_t id) { return id == kIgnored; }))
+    return (logits * 0).sum();
   return at::cross_entropy_loss(logits.narrow(0, 0, predicted),
                                 at::tensor(next).to(logits.device()), {}, at::Reduction::Mean,
                                 kIgnored);

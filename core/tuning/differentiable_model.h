@@ -97,7 +97,7 @@ class DifferentiableModel {
 
 // Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
 // logits [token, vocabulary], ids [token]. in_loss [token]: whether the token's own likelihood
-// counts, which the first token's never does; empty: it does.
+// counts, which the first token's never does; empty: it does. If none counts, the loss is 0.
 at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
                          std::span<const uint8_t> in_loss = {});
 

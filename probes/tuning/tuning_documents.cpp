@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/hashes.h"
+#include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/text_documents.h"
@@ -21,33 +23,19 @@ class DocumentReader {
   DocumentReader(const DocumentRequest& request, const Tokenizer& tokenizer,
                  const JobContext& context)
       : request_(request), tokenizer_(tokenizer), context_(context) {
-    if (tokenizer.add_bos()) begin_ = tokenizer.begin_ids();
-    waiting_ = begin_;
+    if (!request.chat && tokenizer.add_bos()) begin_ = tokenizer.begin_ids();
+    Begin();
   }
 
-  // Returns whether another document is needed.
-  bool Add(const std::string& text) {
-    context_.ThrowIfCancelled();
-    const bool joins = request_.packing == DocumentPacking::kJoin;
-    if (joins && waiting_.size() > begin_.size() && tokenizer_.eos_id())
-      waiting_.push_back(*tokenizer_.eos_id());
-    const std::vector<int32_t> ids = tokenizer_.EncodeIds(text);
-    waiting_.insert(waiting_.end(), ids.begin(), ids.end());
-    const bool is_enough = std::ssize(waiting_) >= request_.least_tokens;
-    longest_ = std::max(longest_, std::ssize(waiting_));
-    if (is_enough) {
-      documents_.ids.push_back(std::move(waiting_));
-      context_.Report(
-          {"read documents", std::ssize(documents_.ids), request_.documents, "documents"});
-    } else if (!joins) {
-      ++documents_.left_out;
-    }
-    if (is_enough || !joins) waiting_ = begin_;
-    return std::ssize(documents_.ids) < request_.documents;
+  bool AddText(const std::string& text) {
+    return Add({tokenizer_.EncodeIds(text), {}}, tokenizer_.eos_id());
+  }
+  bool AddConversation(const JsonFields& line) {
+    return Add(ConversationDocument(line, *request_.chat, tokenizer_), std::nullopt);
   }
 
   TuningDocuments Finish() {
-    if (documents_.ids.empty()) {
+    if (documents_.documents.empty()) {
       const bool joins = request_.packing == DocumentPacking::kJoin;
       throw Failure(
           "data",
@@ -60,11 +48,35 @@ class DocumentReader {
   }
 
  private:
+  void Begin() { waiting_ = {begin_, std::vector<uint8_t>(request_.chat ? begin_.size() : 0)}; }
+
+  // `separator`: token between joined documents. Returns whether another document is needed.
+  bool Add(const TuningDocument& added, std::optional<int32_t> separator) {
+    context_.ThrowIfCancelled();
+    const bool joins = request_.packing == DocumentPacking::kJoin;
+    if (joins && waiting_.ids.size() > begin_.size() && separator)
+      waiting_.ids.push_back(*separator);
+    waiting_.ids.insert(waiting_.ids.end(), added.ids.begin(), added.ids.end());
+    waiting_.in_loss.insert(waiting_.in_loss.end(), added.in_loss.begin(), added.in_loss.end());
+    const int64_t tokens = std::ssize(waiting_.ids);
+    const bool is_enough = tokens >= request_.least_tokens;
+    longest_ = std::max(longest_, tokens);
+    std::vector<TuningDocument>& documents = documents_.documents;
+    if (is_enough) {
+      documents.push_back(std::move(waiting_));
+      context_.Report({"read documents", std::ssize(documents), request_.documents, "documents"});
+    } else if (!joins) {
+      ++documents_.left_out;
+    }
+    if (is_enough || !joins) Begin();
+    return std::ssize(documents) < request_.documents;
+  }
+
   const DocumentRequest& request_;
   const Tokenizer& tokenizer_;
   const JobContext& context_;
   std::vector<int32_t> begin_;
-  std::vector<int32_t> waiting_;  // the document that is being made
+  TuningDocument waiting_;  // the document that is being made
   int64_t longest_ = 0;
   TuningDocuments documents_;
 };
@@ -86,12 +98,16 @@ TuningDocuments ReadTuningDocuments(const DocumentRequest& request, const Tokeni
   bool is_needed = true;
   for (const std::string& file : DocumentFiles(request.files)) {
     if (!is_needed) break;
-    if (IsJsonLinesFile(file)) {
+    if (request.chat) {
+      ForEachJsonLine(file, [&](const JsonFields& line) {
+        if (is_needed) is_needed = reader.AddConversation(line);
+      });
+    } else if (IsJsonLinesFile(file)) {
       ForEachDocument(file, request.field, [&](const std::string&, const std::string& text) {
-        return is_needed = reader.Add(text);
+        return is_needed = reader.AddText(text);
       });
     } else {
-      is_needed = reader.Add(ReadHaystack(file));
+      is_needed = reader.AddText(ReadHaystack(file));
     }
   }
   return reader.Finish();

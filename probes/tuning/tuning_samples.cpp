@@ -25,7 +25,7 @@ std::vector<size_t> OrderOf(uint64_t seed, int64_t round, int64_t documents) {
 
 class FromDocuments {
  public:
-  FromDocuments(SampledRecipe recipe, std::vector<std::vector<int32_t>> documents, int64_t training,
+  FromDocuments(SampledRecipe recipe, std::vector<TuningDocument> documents, int64_t training,
                 int64_t held_out)
       : recipe_(std::move(recipe)),
         documents_(std::move(documents)),
@@ -33,11 +33,14 @@ class FromDocuments {
         held_out_(held_out) {}
 
   TuningSample At(int64_t index) {
-    const std::vector<int32_t>& document = documents_[DocumentOf(index)];
-    const PositionSample drawn = Draw(std::ssize(document), index);
+    const TuningDocument& document = documents_[DocumentOf(index)];
+    const PositionSample drawn = Draw(std::ssize(document.ids), index);
     TuningSample sample;
-    for (const int64_t token : drawn.token_index)
-      sample.ids.push_back(document[static_cast<size_t>(token)]);
+    for (const int64_t token : drawn.token_index) {
+      const auto at = static_cast<size_t>(token);
+      sample.ids.push_back(document.ids[at]);
+      if (!document.in_loss.empty()) sample.in_loss.push_back(document.in_loss[at]);
+    }
     sample.position_ids.assign(drawn.position_id.begin(), drawn.position_id.end());
     return sample;
   }
@@ -64,7 +67,7 @@ class FromDocuments {
   }
 
   SampledRecipe recipe_;
-  std::vector<std::vector<int32_t>> documents_;
+  std::vector<TuningDocument> documents_;
   int64_t training_;
   int64_t held_out_;
   std::vector<size_t> order_;  // of the round below
@@ -126,9 +129,8 @@ class FromTasks {
 
 }  // namespace
 
-TuningSamples DocumentSamples(const SampledRecipe& recipe,
-                              std::vector<std::vector<int32_t>> documents, int64_t training,
-                              int64_t held_out) {
+TuningSamples DocumentSamples(const SampledRecipe& recipe, std::vector<TuningDocument> documents,
+                              int64_t training, int64_t held_out) {
   auto samples = std::make_shared<FromDocuments>(recipe, std::move(documents), training, held_out);
   samples->At(0);  // finds options of the sampler for which no sample can be made
   return [samples](int64_t index) { return samples->At(index); };

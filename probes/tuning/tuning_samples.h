@@ -12,6 +12,7 @@
 #include "core/tokenizer/tokenizer.h"
 #include "core/tuning/tuner.h"
 #include "probes/prompt/prompt_format.h"
+#include "probes/tuning/conversations.h"
 
 namespace midscope {
 
@@ -33,9 +34,8 @@ struct SampledRecipe {
 // round through them; later samples take the held-out documents. With PoSE, tokens come from the
 // document's first context() ones, as in CREAM's copy of its code. Throws Error (usage) if the
 // sampler cannot make such samples.
-TuningSamples DocumentSamples(const SampledRecipe& recipe,
-                              std::vector<std::vector<int32_t>> documents, int64_t training,
-                              int64_t held_out);
+TuningSamples DocumentSamples(const SampledRecipe& recipe, std::vector<TuningDocument> documents,
+                              int64_t training, int64_t held_out);
 
 struct TaskSampleRequest {
   std::vector<std::string> tasks;  // specs; samples take turns

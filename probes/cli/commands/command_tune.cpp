@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/chat/chat_template.h"
 #include "core/model/model_source.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/sweep_lock.h"
@@ -41,14 +42,22 @@ TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
   const int64_t training = request.settings.optimizer.steps * request.settings.batch;
   const int64_t held_out = options.Integer("held-out");
   const bool joins = options.Text("packing") == "join";
+  std::optional<ConversationFormat> chat;
+  if (options.Flag("chat")) {
+    chat.emplace();
+    const std::string& name = options.Text("chat-template");
+    if (!name.empty()) chat->template_text = FindChatTemplate(name);
+    chat->mask_user = options.Text("mask-user") == "on";
+  }
   TuningDocuments documents =
       ReadTuningDocuments({.files = options.TextList("data"),
                            .field = options.Text("field"),
                            .packing = joins ? DocumentPacking::kJoin : DocumentPacking::kSelect,
+                           .chat = chat,
                            .least_tokens = request.recipe.sample_tokens(),
                            .documents = training + held_out},
                           tokenizer, context);
-  const int64_t found = std::ssize(documents.ids);
+  const int64_t found = std::ssize(documents.documents);
   if (documents.left_out > 0) {
     context.Log(fmt::format(
         "{} with fewer than {} tokens {} left out", CountText(documents.left_out, "document"),
@@ -63,7 +72,7 @@ TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
                     training, held_out > 0 ? fmt::format(", and {} are held out", held_out) : ""),
         "Give more data, fewer --steps, or --repeat to take documents again");
   }
-  return DocumentSamples(request.recipe, std::move(documents.ids), training, held_out);
+  return DocumentSamples(request.recipe, std::move(documents.documents), training, held_out);
 }
 
 double Sum(const std::vector<double>& values) {
@@ -190,7 +199,7 @@ Command TuneCommand() {
   command.positionals = {"model"};
   command.options = WithBrief(
       TuneOptions(), {"model", "recipe", "tokens", "factor", "interpolation", "data", "task",
-                      "batch", "rate", "steps", "lora", "held-out", "out", "resume", "json"});
+                      "rate", "steps", "lora", "held-out", "out", "resume", "json"});
   command.examples =
       "  midscope tune embedded --recipe cream --tokens 512 --factor 4 --data text.jsonl \\\n"
       "      --batch 4 --rate 2e-4 --steps 50 --lora 16 --held-out 8 --out tuned\n"

@@ -122,9 +122,14 @@ void CheckData(const OptionSet& options) {
       throw UsageError(std::string("option --") + name,
                        "it has an effect only with " + std::string(with));
   };
-  for (const char* name : {"field", "packing", "repeat"}) {
+  for (const char* name : {"field", "packing", "repeat", "chat"}) {
     if (has_task) refuse(name, "--data");
   }
+  for (const char* name : {"chat-template", "mask-user"}) {
+    if (!options.Flag("chat")) refuse(name, "--chat");
+  }
+  if (options.Flag("chat") && options.IsSet("field"))
+    throw UsageError("option --field", "conversations have none", "Leave it out");
   if (!has_task) refuse("loss", "--task");
 }
 
@@ -147,6 +152,16 @@ std::vector<Parameter> DataOptions() {
                        "CREAM's base model; join: consecutive documents are joined until they have "
                        "enough, as for its chat model",
                        {"select", "join"}),
+       FlagParameter("chat",
+                     "lines of .jsonl are conversations (`conversations`, the form of ShareGPT, or "
+                     "`messages`), written with the chat template"),
+       TextParameter("chat-template",
+                     "a family's template, such as vicuna, or a file, in place of the model's own"),
+       ChoiceParameter(
+           "mask-user",
+           "on: the loss counts only the assistant's turns, as CREAM's paper says; off: "
+           "all tokens, as its code does",
+           {"on", "off"}),
        FlagParameter("repeat", "take the documents again, in another order, if there are too few"),
        ChoiceParameter("loss", "the tokens of a task's prompt that the loss counts",
                        {"answer", "all"}),

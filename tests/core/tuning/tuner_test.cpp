@@ -148,8 +148,7 @@ TEST(Tuner, AFailedStepLeavesTheTunerAsItWas) {
   Tuner tuner(*source, settings, {});
   Steps(tuner, 1);
   const auto before = BytesOf(tuner);
-  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { Steps(tuner, 1); }),
-              HasSubstr("in step 2"));
+  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { Steps(tuner, 1); }), HasSubstr("in step 2"));
   EXPECT_EQ(tuner.steps_done(), 1);
   EXPECT_EQ(BytesOf(tuner), before);
 }
@@ -195,6 +194,7 @@ TEST(Tuner, LossCountsTheChosenTokens) {
   const std::vector<uint8_t> last = {1, 0, 1};
   const at::Tensor likelihoods = logits.log_softmax(-1);
   EXPECT_FLOAT_EQ(NextTokenLoss(logits, ids, last).item<float>(), -likelihoods[1][2].item<float>());
+  EXPECT_EQ(NextTokenLoss(logits, ids, std::vector<uint8_t>(3)).item<float>(), 0);
   EXPECT_FLOAT_EQ(NextTokenLoss(logits, ids).item<float>(),
                   -(likelihoods[0][1] + likelihoods[1][2]).item<float>() / 2);
 }

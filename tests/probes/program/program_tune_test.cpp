@@ -92,18 +92,20 @@ TEST_F(ProgramTune, WritesAModelThatIsOpenedAgain) {
 
 TEST_F(ProgramTune, KilledRunsEndAsUninterruptedOnes) {
   const Arguments lora = {"--lora", "4", "--checkpoint", "3"};
-  RunWell(OfData("whole", "60", lora));
-  int kills = 0;
-  for (int milliseconds : {350, 420, 500, 650}) {
-    RunningProgram running(
-        OfData("killed", "60", With(lora, kills > 0 ? Arguments{"--resume"} : Arguments{})));
+  RunWell(OfData("whole", "150", lora));
+  // Each run is killed some milliseconds after its first checkpoint, possibly while it writes one.
+  const std::string losses = folder_.File("killed/tuning.h5");
+  for (const int milliseconds : {0, 3, 7, 12, 20}) {
+    std::error_code ignored;
+    const auto before = std::filesystem::last_write_time(losses, ignored);
+    RunningProgram running(OfData("killed", "150", With(lora, {"--resume"})));
+    while (running.Running() && std::filesystem::last_write_time(losses, ignored) == before)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     running.Signal(SIGKILL);
     running.Wait();
-    if (!std::filesystem::exists(folder_.File("killed"))) continue;
-    ++kills;
   }
-  RunWell(OfData("killed", "60", With(lora, {"--resume"})));
+  RunWell(OfData("killed", "150", With(lora, {"--resume"})));
   EXPECT_EQ(Bytes("killed/adapter_model.safetensors"), Bytes("whole/adapter_model.safetensors"));
   EXPECT_EQ(Bytes("killed/midscope_recipe.json"), Bytes("whole/midscope_recipe.json"));
 }

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/chat/chat_template.h"
 #include "core/model/model_source.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/tuning/tuning_documents.h"
@@ -22,8 +23,9 @@ namespace midscope {
 namespace {
 
 using test::ErrorMessage;
-using ::testing::ElementsAre;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 SampledRecipe Recipe(const std::string& name, int64_t tokens, int64_t factor) {
   SampledRecipe recipe;
@@ -35,11 +37,12 @@ SampledRecipe Recipe(const std::string& name, int64_t tokens, int64_t factor) {
 }
 
 // Token t of document d is 1000 d + t.
-std::vector<std::vector<int32_t>> Documents(int64_t count, size_t tokens) {
-  std::vector<std::vector<int32_t>> documents(static_cast<size_t>(count));
+std::vector<TuningDocument> Documents(int64_t count, size_t tokens) {
+  std::vector<TuningDocument> documents(static_cast<size_t>(count));
   for (size_t d = 0; d < documents.size(); ++d) {
-    documents[d].resize(tokens);
-    std::iota(documents[d].begin(), documents[d].end(), static_cast<int32_t>(1000 * d));
+    std::vector<int32_t>& ids = documents[d].ids;
+    ids.resize(tokens);
+    std::iota(ids.begin(), ids.end(), static_cast<int32_t>(1000 * d));
   }
   return documents;
 }
@@ -96,18 +99,19 @@ TEST_F(FromFiles, ShortDocumentsAreLeftOutOrJoined) {
   };
   const int64_t least = tokens("short") + 1;
   const TuningDocuments selected = ReadTuningDocuments(Request(least), *tokenizer_, {});
-  EXPECT_EQ(selected.ids.size(), 2U);
+  EXPECT_EQ(selected.documents.size(), 2U);
   EXPECT_EQ(selected.left_out, 1);
-  EXPECT_EQ(selected.ids[0], tokenizer_->EncodeIds("a text of some length"));
+  EXPECT_EQ(selected.documents[0].ids, tokenizer_->EncodeIds("a text of some length"));
   DocumentRequest joined = Request(tokens("short") + tokens("another longer document"));
   joined.files = {(folder_.path() / "b.jsonl").string()};
   joined.packing = DocumentPacking::kJoin;
   const TuningDocuments documents = ReadTuningDocuments(joined, *tokenizer_, {});
-  ASSERT_EQ(documents.ids.size(), 1U);
-  EXPECT_EQ(documents.ids[0][static_cast<size_t>(tokens("short"))], *tokenizer_->eos_id());
+  ASSERT_EQ(documents.documents.size(), 1U);
+  EXPECT_EQ(documents.documents[0].ids[static_cast<size_t>(tokens("short"))],
+            *tokenizer_->eos_id());
   DocumentRequest one = Request(1);
   one.documents = 1;
-  EXPECT_EQ(ReadTuningDocuments(one, *tokenizer_, {}).ids.size(), 1U);
+  EXPECT_EQ(ReadTuningDocuments(one, *tokenizer_, {}).documents.size(), 1U);
 }
 
 TEST_F(FromFiles, FaultsAreNamed) {
@@ -145,6 +149,46 @@ TEST_F(FromFiles, TasksEndInTheirAnswer) {
           ErrorKind::kFailure,
           [&] { TaskSamples(Recipe("full", 20, 1), {.tasks = {"kv:pairs=2"}}, *tokenizer_); }),
       HasSubstr("tokens with its answer, which exceeds 20"));
+}
+
+// Text of the tokens that are in the loss.
+std::string CountedText(const TuningDocument& document, const Tokenizer& tokenizer) {
+  std::vector<int32_t> counted;
+  for (size_t i = 0; i < document.ids.size(); ++i) {
+    if (document.in_loss[i] != 0) counted.push_back(document.ids[i]);
+  }
+  return tokenizer.Decode(counted);
+}
+
+TEST_F(FromFiles, OnlyTheAssistantsTurnsOfConversationsCount) {
+  Write(
+      "chat.jsonl",
+      R"({"conversations": [{"from": "gpt", "value": "left out"}, {"from": "human", "value": "Hi"}, )"
+      R"({"from": "gpt", "value": "Hello there."}, {"from": "human", "value": "More"}, )"
+      R"({"from": "gpt", "value": "No."}]})"
+      "\n"
+      R"({"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]})"
+      "\n");
+  DocumentRequest request = Request(1);
+  request.files = {(folder_.path() / "chat.jsonl").string()};
+  request.chat = ConversationFormat{std::string(ChatFamilyTemplate("chatml"))};
+  const TuningDocuments read = ReadTuningDocuments(request, *tokenizer_, {});
+  ASSERT_EQ(read.documents.size(), 2U);
+  EXPECT_THAT(tokenizer_->Decode(read.documents[0].ids),
+              AllOf(HasSubstr("<|im_start|>user\nHi<|im_end|>"), Not(HasSubstr("left out"))));
+  EXPECT_EQ(CountedText(read.documents[0], *tokenizer_), "Hello there.<|im_end|>\nNo.<|im_end|>\n");
+  EXPECT_EQ(CountedText(read.documents[1], *tokenizer_), "A<|im_end|>\n");
+  request.packing = DocumentPacking::kJoin;
+  request.least_tokens = std::ssize(read.documents[0].ids) + 1;
+  request.chat->mask_user = false;
+  const TuningDocuments joined = ReadTuningDocuments(request, *tokenizer_, {});
+  ASSERT_EQ(joined.documents.size(), 1U);
+  EXPECT_EQ(joined.documents[0].ids.size(),
+            read.documents[0].ids.size() + read.documents[1].ids.size());
+  EXPECT_EQ(CountedText(joined.documents[0], *tokenizer_),
+            tokenizer_->Decode(joined.documents[0].ids));
+  const TuningSample sample = DocumentSamples(Recipe("full", 10, 1), read.documents, 4, 0)(0);
+  EXPECT_EQ(sample.in_loss.size(), sample.ids.size());
 }
 
 }  // namespace
