@@ -27,10 +27,11 @@ NOT_RUN = [
     (r"^\./midscope (demo|test|build|bench|setup|gui)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
     (r"^midscope-gui|^\./midscope gui", "needs a screen, gui's own tests run its actions"),
     (r"^pip ", "installs"),
+    (r"midscope tune .* --steps \d\d", "minutes"),
     (r"\bfetch\b|HuggingFaceTB", "network"),
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
     (r"^mpirun", "several processes: program_ranks_test.cpp runs them"),
-    (r"midscope channels embedded|midscope tune .* --steps \d\d", "minutes"),
+    (r"midscope channels embedded", "minutes"),
     (r"lines20\.h5|needle512\.h5|mdqa\.h5|gold12\.h5", "files that the page has in words"),
 ]
 INLINE = re.compile(r"`(midscope (?:(?:sweep|probe|scan) embedded|rope --dim|curves \w+\.h5|positions \w+ --)[^`]*)`")
