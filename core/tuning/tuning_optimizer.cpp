@@ -58,7 +58,8 @@ double TuningOptimizer::Step() {
   }
   const double norm = NormOf(gradients);
   if (!std::isfinite(norm)) {
-    throw Failure("gradients", "in step " + std::to_string(steps_done_ + 1) + " they are not finite",
+    throw Failure("gradients",
+                  "in step " + std::to_string(steps_done_ + 1) + " they are not finite",
                   "Use a lower rate, or dtype float32");
   }
   if (settings_.largest_norm > 0) {
