@@ -190,7 +190,7 @@ std::vector<Parameter> OptimizerOptions() {
                             0, kNoMaximum, 1)});
 }
 
-std::vector<Parameter> AdapterOptions() {
+std::vector<Parameter> TunedWeightOptions() {
   Parameter projections =
       TextParameter("projections", "the matrices that an adapter changes, separated by commas");
   projections.default_value = "query,key,value,attention_out";
@@ -213,7 +213,7 @@ std::vector<Parameter> AdapterOptions() {
        WholeNumberParameter("threads", "CPU threads; by default one per core", 1, kMostThreads)});
 }
 
-std::vector<Parameter> OutputOptions() {
+std::vector<Parameter> TunedOutputOptions() {
   Parameter out = OutOption("the folder to write");
   return InGroup(
       "Output", {Required(out),
@@ -242,8 +242,8 @@ std::vector<Parameter> TuneOptions() {
        WithOption("any position scheme in place of --interpolation")});
   add(DataOptions());
   add(OptimizerOptions());
-  add(AdapterOptions());
-  add(OutputOptions());
+  add(TunedWeightOptions());
+  add(TunedOutputOptions());
   add(SamplerOptions());
   return options;
 }
