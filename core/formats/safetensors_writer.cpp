@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/formats/safetensors_writer.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +13,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 
 namespace midscope {
 namespace {
@@ -31,6 +35,12 @@ std::string HeaderOf(const SafetensorsTensors& tensors) {
   return text;
 }
 
+// Flushes the file to the disk. Returns false, with errno, if that failed.
+bool Synchronised(const std::filesystem::path& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.get() >= 0 && fsync(file.get()) == 0;
+}
+
 }  // namespace
 
 void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensors& tensors) {
@@ -44,7 +54,7 @@ void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensor
     file.write(reinterpret_cast<const char*>(tensor.data), tensor.bytes);
   file.close();
   std::error_code failed;
-  if (!file) {
+  if (!file || !Synchronised(partial)) {
     failed = std::error_code(errno, std::generic_category());
   } else {
     std::filesystem::rename(partial, path, failed);

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -88,9 +89,16 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
   for (int64_t index = 0; index < config_.layers; ++index) {
     const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
                              options_.device);
-    const auto block = [this, layer](const at::Tensor& x) { return Block(layer, x); };
+    const auto check = [cancel = options_.cancel] {
+      if (cancel != nullptr && *cancel) throw Cancelled();
+    };
+    const auto block = [this, layer, check](const at::Tensor& x) {
+      check();
+      return Block(layer, x);
+    };
     stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
                                   : block(stream);
+    if (stream.requires_grad()) stream.register_hook([check](const at::Tensor&) { check(); });
   }
   if (config_.final_norm) stream = Norm("final_norm", stream);
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
@@ -355,10 +363,19 @@ std::vector<at::Tensor> DifferentiableModel::ParametersOf(const std::string& pre
   return parameters;
 }
 
-at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids) {
+at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
+                         std::span<const uint8_t> in_loss) {
+  constexpr int64_t kIgnored = -100;
   const auto predicted = static_cast<int64_t>(ids.size()) - 1;
-  const at::Tensor next = at::tensor(std::vector<int64_t>(ids.begin() + 1, ids.end()));
-  return at::cross_entropy_loss(logits.narrow(0, 0, predicted), next.to(logits.device()));
+  std::vector<int64_t> next(ids.begin() + 1, ids.end());
+  for (size_t i = 0; i < next.size() && !in_loss.empty(); ++i) {
+    if (in_loss[i + 1] == 0) next[i] = kIgnored;
+  }
+  if (std::all_of(next.begin(), next.end(), [](int64_t id) { return id == kIgnored; }))
+    return (logits * 0).sum();
+  return at::cross_entropy_loss(logits.narrow(0, 0, predicted),
+                                at::tensor(next).to(logits.device()), {}, at::Reduction::Mean,
+                                kIgnored);
 }
 
 }  // namespace midscope

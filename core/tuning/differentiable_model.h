@@ -14,6 +14,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ struct DifferentiableOptions {
   // Whether layers keep only their inputs, and are computed again in the backward pass
   // (checkpointing.h): about a third more time, far less memory.
   bool checkpoints = false;
+  // If it is set during a pass or its backward pass, that pass throws Cancelled. May be null.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 class DifferentiableModel {
@@ -93,7 +96,9 @@ class DifferentiableModel {
 };
 
 // Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
-// logits [token, vocabulary], ids [token].
-at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids);
+// logits [token, vocabulary], ids [token]. in_loss [token]: whether the token's own likelihood
+// counts, which the first token's never does; empty: it does. If none counts, the loss is 0.
+at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
+                         std::span<const uint8_t> in_loss = {});
 
 }  // namespace midscope

@@ -5,22 +5,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "core/model/model_config.h"
 #include "core/tuning/trainable_weights.h"
+#include "core/tuning/tuning_settings.h"
 
 namespace midscope {
-
-struct LoraSettings {
-  int64_t rank = 8;
-  double alpha = 16;
-  // The decoder's names of matrices without the layer (model_source.h): in all layers that have
-  // them.
-  std::vector<std::string> projections = {"query", "value"};
-  uint64_t seed = 1;  // of A
-};
 
 struct LoraAdapter {
   int64_t rank = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -57,7 +58,8 @@ double TuningOptimizer::Step() {
   }
   const double norm = NormOf(gradients);
   if (!std::isfinite(norm)) {
-    throw Failure("gradients", "in step " + std::to_string(steps_done_) + " they are not finite",
+    throw Failure("gradients",
+                  "in step " + std::to_string(steps_done_ + 1) + " they are not finite",
                   "Use a lower rate, or dtype float32");
   }
   if (settings_.largest_norm > 0) {
@@ -70,6 +72,31 @@ double TuningOptimizer::Step() {
   adam_w_->zero_grad();
   ++steps_done_;
   return norm;
+}
+
+std::vector<ParameterMoments> TuningOptimizer::Moments() const {
+  std::vector<ParameterMoments> moments;
+  for (const at::Tensor& parameter : parameters_) {
+    ParameterMoments& added = moments.emplace_back();
+    const auto found = adam_w_->state().find(parameter.unsafeGetTensorImpl());
+    if (found == adam_w_->state().end()) continue;
+    const auto& state = static_cast<const torch::optim::AdamWParamState&>(*found->second);
+    added = {state.exp_avg(), state.exp_avg_sq(), state.step()};
+  }
+  return moments;
+}
+
+void TuningOptimizer::Continue(int64_t steps_done, const std::vector<ParameterMoments>& moments) {
+  MIDSCOPE_CHECK(moments.size() == parameters_.size(), "one per parameter");
+  for (size_t i = 0; i < moments.size(); ++i) {
+    if (!moments[i].mean.defined()) continue;
+    auto state = std::make_unique<torch::optim::AdamWParamState>();
+    state->exp_avg(moments[i].mean.detach().clone());
+    state->exp_avg_sq(moments[i].square.detach().clone());
+    state->step(moments[i].steps);
+    adam_w_->state()[parameters_[i].unsafeGetTensorImpl()] = std::move(state);
+  }
+  steps_done_ = steps_done;
 }
 
 }  // namespace midscope

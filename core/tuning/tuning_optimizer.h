@@ -9,21 +9,19 @@
 #include <memory>
 #include <vector>
 
+#include "core/tuning/tuning_settings.h"
+
 namespace torch::optim {
 class AdamW;
 }
 
 namespace midscope {
 
-struct OptimizerSettings {
-  double rate = 1e-5;       // the highest
-  int64_t steps = 1;        // of the whole run; the rate falls to 0 after the last
-  int64_t warm_up = 0;      // number of steps before the highest rate; the first of them has rate 0
-  double weight_decay = 0;  // of all parameters
-  double beta_1 = 0.9;
-  double beta_2 = 0.999;
-  double epsilon = 1e-8;
-  double largest_norm = 1;  // gradients of a larger norm are scaled down to it; 0: never
+// The moments of a parameter; undefined if it has had no gradient yet.
+struct ParameterMoments {
+  at::Tensor mean;
+  at::Tensor square;
+  int64_t steps = 0;  // that changed the parameter
 };
 
 class TuningOptimizer {
@@ -39,6 +37,11 @@ class TuningOptimizer {
   // are not changed. Returns the norm of all gradients before clipping. Throws Error (failure), and
   // changes nothing, if it is not finite.
   double Step();
+
+  // Returns the moments of each parameter, in the order of the constructor. Not copied.
+  std::vector<ParameterMoments> Moments() const;
+  // Continues as an optimizer of equal settings with these moments after `steps_done` steps.
+  void Continue(int64_t steps_done, const std::vector<ParameterMoments>& moments);
 
  private:
   std::vector<at::Tensor> parameters_;

@@ -64,4 +64,19 @@ Provenance MakeProvenance(const Decoder& decoder, const std::string& command, in
   return provenance;
 }
 
+Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64_t threads,
+                          const std::string& command, int64_t seed,
+                          const std::string& options_json) {
+  Provenance provenance = ProgramProvenance(command, seed, options_json);
+  provenance.model_path = NameOf(source.path());
+  provenance.model_hash = source.Hash();
+  provenance.architecture = source.config().architecture;
+  provenance.dtype = DtypeName(dtype);
+  provenance.weights = WeightStorageName(WeightStorage::kExpanded);
+  provenance.device = "cpu=" + std::to_string(source.config().layers);
+  provenance.instructions = kernels::InstructionSetName();
+  provenance.threads = threads;
+  return provenance;
+}
+
 }  // namespace midscope

@@ -7,6 +7,7 @@
 
 #include "core/base/record.h"
 #include "core/decoder/decoder.h"
+#include "core/model/model_source.h"
 
 namespace midscope {
 
@@ -24,6 +25,11 @@ Provenance ProgramProvenance(const std::string& command, int64_t seed,
 // Makes the provenance of an output of a model. `command`: the command line; `options_json`: from
 // OptionSet::ToJson.
 Provenance MakeProvenance(const Decoder& decoder, const std::string& command, int64_t seed,
+                          const std::string& options_json);
+
+// As above, for work on a model's weights without a decoder.
+Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64_t threads,
+                          const std::string& command, int64_t seed,
                           const std::string& options_json);
 
 }  // namespace midscope

@@ -10,6 +10,7 @@
 #include "core/positions/relative_distances.h"
 #include "probes/base/records.h"
 #include "probes/cli/commands/positions_file.h"
+#include "probes/cli/commands/sampler_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
@@ -55,19 +56,6 @@ PositionRequest RequestOf(const PositionSampler& sampler, const OptionSet& optio
   if (options.Has("document")) request.document = options.Integer("document");
   request.seed = static_cast<uint64_t>(options.Integer("seed"));
   return request;
-}
-
-// Throws Error (usage) if an option of a sampler that is not requested is set.
-void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
-                         const OptionSet& options) {
-  for (const PositionSampler& sampler : PositionSamplers()) {
-    if (std::find(samplers.begin(), samplers.end(), &sampler) != samplers.end()) continue;
-    for (const Parameter& parameter : sampler.parameters) {
-      if (!options.IsSet(parameter.name)) continue;
-      throw UsageError("option --" + parameter.name, "it belongs to the sampler " + sampler.name,
-                       "Leave it out, or use that sampler");
-    }
-  }
 }
 
 Question ReadQuestion(const OptionSet& options) {
@@ -264,12 +252,8 @@ void RunPositions(const CommandInput& input) {
 }
 
 std::vector<Parameter> Options() {
-  std::vector<std::string> names;
-  for (const PositionSampler& sampler : PositionSamplers()) names.push_back(sampler.name);
-  Parameter which = ChoiceParameter("sampler", "what the ids are drawn by", names);
-  which.default_value = {};
   std::vector<Parameter> options = {
-      Required(which),
+      SamplerChoice("sampler", "what the ids are drawn by"),
       WholeNumberParameter("tokens",
                            "N: tokens of a sample; the sampler full has as many as the context", 1,
                            kLargestPositionContext),
@@ -290,11 +274,8 @@ std::vector<Parameter> Options() {
       OutOption("the file to write: .h5, .jsonl or .npz"),
       FlagParameter("overwrite", "write over an existing file"),
       JsonOption()};
-  for (const PositionSampler& sampler : PositionSamplers()) {
-    for (Parameter& parameter : InGroup("Sampler " + sampler.name, sampler.parameters)) {
-      options.push_back(std::move(parameter));
-    }
-  }
+  const std::vector<Parameter> samplers = SamplerOptions();
+  options.insert(options.end(), samplers.begin(), samplers.end());
   return options;
 }
 

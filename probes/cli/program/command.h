@@ -65,6 +65,7 @@ Command JudgeCommand();
 Command ChannelsCommand();
 Command RopeCommand();
 Command PositionsCommand();
+Command TuneCommand();
 Command CompletionCommand();
 Command ManCommand();
 Command ServeCommand();

@@ -27,6 +27,7 @@ NOT_RUN = [
     (r"^\./midscope (demo|test|build|bench|setup|gui)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
     (r"^midscope-gui|^\./midscope gui", "needs a screen, gui's own tests run its actions"),
     (r"^pip ", "installs"),
+    (r"midscope tune .* --steps \d\d", "minutes"),
     (r"\bfetch\b|HuggingFaceTB", "network"),
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
     (r"^(mpirun|srun)", "several processes: program_ranks_test.cpp runs them"),

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The options of `midscope tune`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/options.h"
+#include "core/tuning/tuned_config.h"
+#include "core/tuning/tuner.h"
+#include "data/published/tuning_recipe.h"
+#include "probes/tuning/tuning_samples.h"
+
+namespace midscope::cli {
+
+std::vector<Parameter> TuneOptions();
+
+// The options as values. Reading them throws Error (usage).
+struct TuneRequest {
+  SampledRecipe recipe;
+  TunerSettings settings;
+  TunedScheme scheme;
+  std::string setting;          // the position scheme as text
+  TuningRecipe published_form;  // for midscope_recipe.json
+};
+TuneRequest ReadTuneOptions(const OptionSet& options);
+
+// Returns the plan of a run, for --resume: the options that change its result, with the hashes of
+// the model and the data.
+std::string TunePlanJson(const OptionSet& options, const std::string& model_hash);
+
+}  // namespace midscope::cli

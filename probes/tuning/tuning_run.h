@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A tuning run with its files: checkpoints, losses, and the tuned model or adapter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/record.h"
+#include "core/tuning/tuned_config.h"
+#include "core/tuning/tuner.h"
+#include "data/published/tuning_recipe.h"
+
+namespace midscope {
+
+// The files of a run in its folder, besides those of the model or adapter.
+inline constexpr const char* kTuningFile = "tuning.h5";                     // losses and rates
+inline constexpr const char* kTuningPlan = "midscope_tuning.json";          // what was requested
+inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
+
+struct TuningRun {
+  std::string folder;
+  std::string plan_json;
+  TunerSettings settings;
+  int64_t checkpoint_every = 1;  // steps
+  int64_t held_out = 0;          // number of samples after the training samples
+  TuningRecipe recipe;
+  TunedScheme scheme;
+};
+
+struct TuningOutcome {
+  Record record;  // see TuningRecord
+  bool config_has_scheme = false;
+};
+
+// Throws Error: (usage) if the folder is not empty and `resume` is false, or has the files of a run
+// with another plan; (failure) if it cannot be read. `plan_json` may be "" before it is known: then
+// plans are not compared.
+void CheckTuningFolder(const std::string& folder, bool resume, const std::string& plan_json);
+
+// Whether the folder has the result of a complete run.
+bool IsTuned(const std::string& folder);
+
+// Returns the run so far: loss, rate, gradient_norm, tokens and seconds [step], with attributes
+// held_out_loss_before, held_out_loss_after (if computed) and the recipe's fields.
+Record TuningRecord(Tuner& tuner, const TuningRun& run);
+
+// Runs the steps that the folder does not have yet and writes its files: a checkpoint and the
+// losses every `checkpoint_every` steps, when cancelled, and at the end the tuned model; the
+// checkpoint is then removed. Logs losses. Throws Error, which leaves the last checkpoint intact,
+// and Cancelled.
+TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,
+                        const ModelSource& source, const Provenance& provenance,
+                        const JobContext& context);
+
+}  // namespace midscope
