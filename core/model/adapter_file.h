@@ -27,7 +27,7 @@ struct LowRankPair {
 struct AdapterFile {
   std::string path;
   std::string hash;  // XXH3-128 of the files that set the numbers
-  // Of a PEFT folder; 0 for a GGUF file.
+  // The settings of a PEFT folder; 0 for a GGUF file.
   int64_t rank = 0;
   double alpha = 0;
   bool root_scale = false;
