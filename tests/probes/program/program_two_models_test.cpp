@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -64,9 +65,27 @@ TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
   RunWell(With(half, {"--resume"}));
   const ProgramRun whole =
       RunMidscope(With(Sweep(task), {"--adapter", kAdapter, "--out", file, "--resume"}));
-  EXPECT_EQ(whole.status, 2);
+  EXPECT_EQ(whole.status, 1);
   EXPECT_THAT(whole.err, HasSubstr("model_hash"));
   EXPECT_THAT(RunWell({"info", kLlama, "--adapter", kAdapter}).out, HasSubstr("adapter="));
+}
+
+// The setting of the recipe is named and not applied; the sweep's plan holds it for
+// compare --published.
+TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
+  const TemporaryFolder folder;
+  const std::string adapter = folder.File("adapter");
+  std::filesystem::copy(kAdapter, adapter);
+  std::ofstream(adapter + "/midscope_recipe.json")
+      << R"({"method": "cream", "interpolation": "yarn", "factor": 4, "context": 2048})";
+  const std::string file = folder.File("run.h5");
+  const std::string task = TaskIn(folder);
+  const ProgramRun run = RunWell(With(Sweep(task), {"--adapter", adapter, "--out", file}));
+  EXPECT_THAT(run.err, HasSubstr("tuned with method cream, interpolation yarn, factor 4"));
+  EXPECT_EQ(json::parse(RunReader(file).plan_json())["recipe"]["method"], "cream");
+  const auto plain = json::parse(RunWell(With(Sweep(task), {"--adapter", kAdapter, "--json"})).out);
+  const auto noted = json::parse(RunWell(With(Sweep(task), {"--adapter", adapter, "--json"})).out);
+  EXPECT_EQ(noted["rows"], plain["rows"]);
 }
 
 TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
