@@ -31,7 +31,7 @@ void ChangedSource::DontNeed(const TensorRef& tensor) const {
   const std::lock_guard lock(mutex_);
   for (auto& [name, computed] : computed_) {
     if (&computed.tensor != &tensor) continue;
-    computed.values = {};
+    std::vector<float>().swap(computed.values);  // assigning {} would keep the memory
     return;
   }
   base_->DontNeed(tensor);

@@ -97,21 +97,21 @@ std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::filesystem::path ResolveModel(const std::string& text) {
-  const std::string model = ParseModelText(text).name;
-  if (model == "embedded") return ModelPath(model);
-  const bool exists = PathExists(model);
-  if (!exists && !NearestWord(model, {"embedded"}).empty()) {
-    throw Failure(model, "no such file or folder", "Did you mean 'embedded'?");
+std::filesystem::path ResolveModel(const std::string& model) {
+  const std::string name = ParseModelText(model).name;
+  if (name == "embedded") return ModelPath(name);
+  const bool exists = PathExists(name);
+  if (!exists && !NearestWord(name, {"embedded"}).empty()) {
+    throw Failure(name, "no such file or folder", "Did you mean 'embedded'?");
   }
-  const bool is_model_folder = PathExists(std::filesystem::path(model) / "config.json");
-  if (exists && std::filesystem::is_directory(model) && !is_model_folder)
-    return ResolveFolder(model, GgufModelsIn(model, /*also_below=*/false));
-  if (exists || !IsCachedModelName(model)) return model;
-  if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
+  const bool is_model_folder = PathExists(std::filesystem::path(name) / "config.json");
+  if (exists && std::filesystem::is_directory(name) && !is_model_folder)
+    return ResolveFolder(name, GgufModelsIn(name, /*also_below=*/false));
+  if (exists || !IsCachedModelName(name)) return name;
+  if (const auto folder = FindCachedModel(name)) return ResolveSnapshot(*folder);
   throw Failure(
-      model, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),
-      "Check the path, or fetch the model: midscope fetch " + model.substr(0, model.find('@')));
+      name, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),
+      "Check the path, or fetch the model: midscope fetch " + name.substr(0, name.find('@')));
 }
 
 std::unique_ptr<ModelSource> OpenModel(const std::string& model) {

@@ -97,7 +97,7 @@ std::string WithAdapterText(const std::string& model, const std::string& adapter
     throw UsageError("adapter " + Quote(adapter), "the model " + Quote(model) + " has one already",
                      "Give one of the two");
   }
-  const std::string text = model + std::string(kAdapter) + adapter;
+  std::string text = model + std::string(kAdapter) + adapter;
   ParseModelText(text);
   return text;
 }

@@ -148,6 +148,7 @@ void RunCompareModels(const CommandInput& input) {
   if (out.empty()) temporary.emplace();
   const std::string folder = out.empty() ? temporary->path().string() : out;
   const std::string file = folder + "/comparison.h5";
+  const std::string stem = folder + "/task";
   CheckOutputPath(file, replaces, "Give another --out, or --overwrite");
   Json json = {{"before", options.Text("before")},
                {"after", options.Text("after")},
@@ -156,7 +157,7 @@ void RunCompareModels(const CommandInput& input) {
   std::vector<Record> records;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const std::string number = tasks.size() == 1 ? "" : fmt::format("_{}", i + 1);
-    const ModelComparison comparison = CompareModels(input, tasks[i], folder + "/task" + number);
+    const ModelComparison comparison = CompareModels(input, tasks[i], stem + number);
     records.push_back(ComparisonRecord(comparison, "model_comparison" + number));
     records.back().attributes["model_before"] = ShortModelText(options.Text("before"));
     records.back().attributes["model_after"] = ShortModelText(options.Text("after"));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -176,28 +176,28 @@ std::vector<std::string> ComparisonVerdicts(const ModelComparison& comparison) {
   }
   std::vector<std::string> verdicts;
   for (const std::string& setting : settings) {
-    const ComparedCell* mean = nullptr;     // over the places, or the only place
-    const ComparedCell* largest = nullptr;  // the place with the largest change
-    for (const ComparedCell& cell : comparison.after) {
-      if (cell.setting != setting) continue;
-      if (mean == nullptr || cell.is_mean) mean = &cell;
-      const bool larger =
-          largest == nullptr || std::abs(cell.difference) > std::abs(largest->difference);
-      if (!cell.is_mean && larger) largest = &cell;
-    }
-    const Interval& interval = mean->interval;
+    std::vector<ComparedCell> cells;
+    std::copy_if(comparison.after.begin(), comparison.after.end(), std::back_inserter(cells),
+                 [&](const ComparedCell& cell) { return cell.setting == setting; });
+    // The mean over the places is last, if there are several.
+    const ComparedCell& mean = cells.back();
+    const auto largest = std::max_element(cells.begin(), cells.end() - (mean.is_mean ? 1 : 0),
+                                          [](const auto& a, const auto& b) {
+                                            return std::abs(a.difference) < std::abs(b.difference);
+                                          });
+    const Interval& interval = mean.interval;
     const std::string amount =
-        fmt::format("{:.2f} nats [{:.2f}, {:.2f}]", mean->difference, interval.low, interval.high);
+        fmt::format("{:.2f} nats [{:.2f}, {:.2f}]", mean.difference, interval.low, interval.high);
     std::string text = fmt::format("{}, {}: ", comparison.task, setting);
     if (!std::isfinite(interval.low)) {
-      text += fmt::format("AFTER - BEFORE is {:.2f} nats, without an interval", mean->difference);
+      text += fmt::format("AFTER - BEFORE is {:.2f} nats, without an interval", mean.difference);
     } else if (interval.low <= 0 && interval.high >= 0) {
       text += "no difference found: " + amount;
     } else {
       text += fmt::format("AFTER answers {} than BEFORE: {}",
                           interval.high < 0 ? "better" : "worse", amount);
     }
-    if (mean->is_mean) {
+    if (mean.is_mean) {
       text += fmt::format(" over the places; the largest change is at place {}: {:.2f}",
                           largest->place_text, largest->difference);
     }
