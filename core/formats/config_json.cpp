@@ -43,6 +43,10 @@ ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   }
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));
+  return Parse(text, thing);
+}
+
+ConfigJson ConfigJson::Parse(std::string_view text, const std::string& thing) {
   CheckUtf8(thing, text);
   auto root = std::make_shared<const nlohmann::json>(ParsePythonJson(text, thing));
   if (!root->is_object()) throw Failure(thing, "is not a JSON object");

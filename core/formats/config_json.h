@@ -20,6 +20,9 @@ class ConfigJson {
   // object.
   static ConfigJson Read(const std::filesystem::path& path);
 
+  // Parses text; `thing` names it in messages. Throws Error if it is not a JSON object.
+  static ConfigJson Parse(std::string_view text, const std::string& thing);
+
   // Returns "DIR/config.json", for messages.
   const std::string& thing() const { return thing_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;

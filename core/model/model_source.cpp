@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,11 +15,15 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/text.h"
+#include "core/formats/config_json.h"
 #include "core/formats/folder_weights.h"
 #include "core/formats/gguf_shards.h"
 #include "core/hub/model_cache.h"
+#include "core/model/adapter_file.h"
 #include "core/model/folder_model.h"
 #include "core/model/gguf_model.h"
+#include "core/model/model_text.h"
+#include "core/model/random_source.h"
 
 namespace midscope {
 
@@ -75,6 +80,15 @@ std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
   throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
 }
 
+// Returns the standard deviation of the initial weights that a folder's config.json states.
+double FolderDeviation(const std::filesystem::path& folder) {
+  const ConfigJson json = ConfigJson::Read(folder / "config.json");
+  double deviation = json.PositiveOrZero("initializer_range");
+  if (const auto text = json.Object("text_config"); text && text->Has("initializer_range"))
+    deviation = text->PositiveOrZero("initializer_range");
+  return deviation > 0 ? deviation : kInitialDeviation;
+}
+
 // For a snapshot in the cache, because users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
   if (HasWeights(folder)) return folder;
@@ -84,25 +98,35 @@ std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
 }  // namespace
 
 std::filesystem::path ResolveModel(const std::string& model) {
-  if (model == "embedded") return ModelPath(model);
-  const bool exists = PathExists(model);
-  if (!exists && !NearestWord(model, {"embedded"}).empty()) {
-    throw Failure(model, "no such file or folder", "Did you mean 'embedded'?");
+  const std::string name = ParseModelText(model).name;
+  if (name == "embedded") return ModelPath(name);
+  const bool exists = PathExists(name);
+  if (!exists && !NearestWord(name, {"embedded"}).empty()) {
+    throw Failure(name, "no such file or folder", "Did you mean 'embedded'?");
   }
-  const bool is_model_folder = PathExists(std::filesystem::path(model) / "config.json");
-  if (exists && std::filesystem::is_directory(model) && !is_model_folder)
-    return ResolveFolder(model, GgufModelsIn(model, /*also_below=*/false));
-  if (exists || !IsCachedModelName(model)) return model;
-  if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
+  const bool is_model_folder = PathExists(std::filesystem::path(name) / "config.json");
+  if (exists && std::filesystem::is_directory(name) && !is_model_folder)
+    return ResolveFolder(name, GgufModelsIn(name, /*also_below=*/false));
+  if (exists || !IsCachedModelName(name)) return name;
+  if (const auto folder = FindCachedModel(name)) return ResolveSnapshot(*folder);
   throw Failure(
-      model, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),
-      "Check the path, or fetch the model: midscope fetch " + model.substr(0, model.find('@')));
+      name, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),
+      "Check the path, or fetch the model: midscope fetch " + name.substr(0, name.find('@')));
 }
 
 std::unique_ptr<ModelSource> OpenModel(const std::string& model) {
+  const ModelText text = ParseModelText(model);
   const std::filesystem::path path = ResolveModel(model);
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) ? OpenFolderModel(path) : OpenFile(path);
+  const bool is_folder = IsFolder(path);
+  std::unique_ptr<ModelSource> source = is_folder ? OpenFolderModel(path) : OpenFile(path);
+  std::optional<AdapterFile> adapter;
+  if (!text.adapter.empty()) adapter = ReadAdapterFile(ResolveAdapter(text.adapter), *source);
+  if (text.init_seed) {
+    const double deviation = is_folder ? FolderDeviation(path) : kInitialDeviation;
+    source = WithRandomWeights(std::move(source), *text.init_seed, deviation);
+  }
+  if (adapter) source = WithAdapter(std::move(source), std::move(*adapter), text.scale);
+  return source;
 }
 
 RunnableModel OpenRunnableModel(const std::string& model) {

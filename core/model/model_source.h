@@ -87,13 +87,15 @@ class ModelSource {
   virtual void CheckWhole() const = 0;
 };
 
-// Returns the file or folder for a user's name of a model: a .gguf file (the first of a split
-// model), a Hugging Face folder, a folder with one GGUF model, `org/name` or `org/name@REVISION` in
-// the Hugging Face cache (if the snapshot is not a Hugging Face folder with weights, its only GGUF
-// model), or "embedded". Throws Error if there is no such model, or several.
+// Returns the file or folder for a user's name of a model (model_text.h; its adapter and random
+// weights are ignored): a .gguf file (the first of a split model), a Hugging Face folder, a folder
+// with one GGUF model, `org/name` or `org/name@REVISION` in the Hugging Face cache (if the snapshot
+// is not a Hugging Face folder with weights, its only GGUF model), or "embedded". Throws Error if
+// there is no such model, or several.
 std::filesystem::path ResolveModel(const std::string& model);
 
-// Opens the result of ResolveModel. Throws Error.
+// Opens the result of ResolveModel, with the text's random weights and adapter. path() is then such
+// a text. Throws Error.
 std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 
 struct RunnableModel {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -189,6 +190,17 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config) {
     most = count;
     config->quantisation = name;
   }
+}
+
+PlacedRows PlaceRows(RowPart part, int64_t rows, const ModelConfig& config) {
+  PlacedRows placed{FileRows(part, rows, config), RowOrder(part, rows, config)};
+  if (placed.rows.empty() && placed.file_rows != rows) {
+    placed.rows.resize(static_cast<size_t>(rows));
+    std::iota(placed.rows.begin(), placed.rows.end(), 0);
+  }
+  const int64_t first = FirstRow(part, rows, config);
+  for (int64_t& row : placed.rows) row += first;
+  return placed;
 }
 
 int64_t SpannedBytes(const TensorRef& tensor) {

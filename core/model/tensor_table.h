@@ -40,6 +40,13 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config);
 // Returns the number of bytes from tensor.data on that contain the tensor's rows.
 int64_t SpannedBytes(const TensorRef& tensor);
 
+// The rows of a file's matrix, or of one expert's part of it, that hold one of the decoder's.
+struct PlacedRows {
+  int64_t file_rows = 0;
+  std::vector<int64_t> rows;  // [row of the decoder's matrix]; empty: all, in order
+};
+PlacedRows PlaceRows(RowPart part, int64_t rows, const ModelConfig& config);
+
 class TensorTable {
  public:
   // Throws Error naming `thing` and the tensor if it is missing, of another shape than described,

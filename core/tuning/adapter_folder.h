@@ -10,11 +10,8 @@
 
 namespace midscope {
 
-// Reads an adapter of this model. A GGUF file is matched by the module names of the Hugging Face
-// model that it was made from. Throws Error for a folder without these files, for settings that
-// change the result and are not supported (DoRA, ranks that differ, biases, modules_to_save), for
-// modules that the model does not have or that hold several projections (such as phi3's qkv_proj),
-// and for wrong shapes and numbers that are not finite.
+// Reads an adapter of this model for further tuning (core/model/adapter_file.h opens adapters for
+// runs). Throws Error in the same cases as ReadAdapterFile, and for a GGUF file.
 LoraAdapter ReadAdapter(const std::filesystem::path& folder, const ModelSource& source);
 
 // Writes the two files into the folder, which is made if it does not exist. Tensors are float32.

@@ -65,7 +65,9 @@ QString Description(const ModelSummary& summary, const QString& label) {
 
 std::vector<Parameter> OptionsBesideModel() {
   std::vector<Parameter> options = ModelOptions();
-  std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
+  std::erase_if(options, [](const Parameter& option) {
+    return option.name == "model" || option.name == "adapter";  // both are the field's text
+  });
   options.push_back(BeyondContextOption());
   return options;
 }

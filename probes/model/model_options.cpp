@@ -2,10 +2,12 @@
 #include "probes/model/model_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/text.h"
+#include "core/model/model_text.h"
 
 namespace midscope {
 
@@ -29,6 +31,11 @@ Parameter DtypeParameter() {
   return dtype;
 }
 
+bool HasOption(const OptionSet& options, const std::string& name) {
+  const auto& all = options.descriptions();
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+}
+
 Parameter ProductsParameter() {
   Parameter products = ChoiceParameter(
       "products",
@@ -42,35 +49,63 @@ Parameter ProductsParameter() {
 
 }  // namespace
 
-std::vector<Parameter> ModelOptions() {
+std::vector<Parameter> ModelNameOptions() {
   Parameter model = FileParameter(
       "model",
       "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
       "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
-      "`./midscope setup` fetches");
+      "`./midscope setup` fetches; MODEL@init or MODEL@init:SEED: with random weights; 'MODEL "
+      "adapter=FOLDER:SCALE': as --adapter");
   model.required = true;
+  Parameter adapter = TextParameter(
+      "adapter",
+      "a LoRA adapter that is added to MODEL's weights: a folder in PEFT's format or a .gguf file, "
+      "FOLDER or FOLDER:SCALE; scale 0 is the model without it");
+  adapter.always_stated = false;
+  return InGroup("Model", {model, adapter});
+}
+
+void JoinAdapter(OptionSet& options) {
+  if (!HasOption(options, "adapter") || options.Text("adapter").empty()) return;
+  const std::string adapter = options.Text("adapter");
+  if (options.Text("model").empty()) {
+    throw UsageError(
+        "option --adapter", "no MODEL is given beside it",
+        "Give MODEL, or write it into the plan: model = \"MODEL adapter=" + adapter + "\"");
+  }
+  options.SetText("model", WithAdapterText(options.Text("model"), adapter));
+  options.Reset("adapter");
+}
+
+std::vector<Parameter> ModelOptions() {
   Parameter device = TextParameter(
       "device",
       "what runs the layers: cpu, or a list such as cuda:0,cuda:1,cpu, the first layers on the "
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
       "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
-  return InGroup(
-      "Model",
-      {model, DtypeParameter(), ProductsParameter(),
-       ChoiceParameter("weights",
-                       "where the weights are: as they lie in the file (stored: little memory, "
-                       "dequantised while they are used), or dequantised once to the dtype "
-                       "(expanded: fastest for small models); auto: expanded where that takes at "
-                       "most 1 GiB",
-                       {"auto", "stored", "expanded"}),
-       WholeNumberParameter("threads", "threads to compute with; 0: as many as the machine has", 0,
-                            1024, 0),
-       ChoiceParameter("sliding-window",
-                       "off: every layer sees all keys, whatever window the model was made with "
-                       "(mistral, gemma, phi3, qwen)",
-                       {"on", "off"}),
-       device});
+  std::vector<Parameter> options = ModelNameOptions();
+  for (Parameter& option : InGroup(
+           "Model",
+           {DtypeParameter(), ProductsParameter(),
+            ChoiceParameter(
+                "weights",
+                "where the weights are: as they lie in the file (stored: little memory, "
+                "dequantised while they are used), or dequantised once to the dtype "
+                "(expanded: fastest for small models); auto: expanded where that takes at "
+                "most 1 GiB",
+                {"auto", "stored", "expanded"}),
+            WholeNumberParameter(
+                "threads", "threads to compute with; 0: as many as the machine has", 0, 1024, 0),
+            ChoiceParameter(
+                "sliding-window",
+                "off: every layer sees all keys, whatever window the model was made with "
+                "(mistral, gemma, phi3, qwen)",
+                {"on", "off"}),
+            device})) {
+    options.push_back(std::move(option));
+  }
+  return options;
 }
 
 Parameter BeyondContextOption() {
@@ -80,15 +115,6 @@ Parameter BeyondContextOption() {
       "their numbers are marked *: they show how a model fails on positions that it "
       "was not trained on");
 }
-
-namespace {
-
-bool HasOption(const OptionSet& options, const std::string& name) {
-  const auto& all = options.descriptions();
-  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-}
-
-}  // namespace
 
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
   return {.model = model,

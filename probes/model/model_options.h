@@ -17,7 +17,7 @@ namespace midscope {
 inline constexpr const char* kAutoDtype = "auto";
 
 struct OpenRequest {
-  std::string model = "embedded";  // name or path, see Decoder::Open
+  std::string model = "embedded";  // name or path (core/model/model_text.h)
   std::string dtype = kAutoDtype;
   std::string products = "float";  // "int16", "int8"
   int threads = 0;
@@ -27,9 +27,16 @@ struct OpenRequest {
   bool beyond_context = false;   // DecoderOptions::beyond_context
 };
 
-// Returns the options model (positional on a command line), dtype, products, weights, threads,
-// sliding-window and device.
+// Returns the options model (positional on a command line), adapter, dtype, products, weights,
+// threads, sliding-window and device.
 std::vector<Parameter> ModelOptions();
+
+// Returns the options model and adapter.
+std::vector<Parameter> ModelNameOptions();
+
+// Moves the option adapter, if it exists and is set, into the text of the option model. Throws
+// Error (usage) if no model is set, or its text has an adapter already.
+void JoinAdapter(OptionSet& options);
 
 // Returns the option beyond-context, for commands that run prompts. ReadDecoderOptions and
 // MakeOpenRequest read it if the options include it.

@@ -2,8 +2,8 @@
 #include "probes/model/provenance.h"
 
 #include <ctime>
-#include <filesystem>
 
+#include "core/model/model_text.h"
 #include "kernels/instruction_set.h"
 #include "probes/model/model_options.h"
 
@@ -36,23 +36,10 @@ Provenance ProgramProvenance(const std::string& command, int64_t seed,
   return provenance;
 }
 
-namespace {
-
-// Returns the last component of a path: "MODEL" for "models/MODEL/", the current folder's name for
-// ".".
-std::string NameOf(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
-  const std::filesystem::path& name = path.has_filename() && path.filename() != "." ? path : whole;
-  return name.has_filename() ? name.filename().string() : name.parent_path().filename().string();
-}
-
-}  // namespace
-
 Provenance MakeProvenance(const Decoder& decoder, const std::string& command, int64_t seed,
                           const std::string& options_json) {
   Provenance provenance = ProgramProvenance(command, seed, options_json);
-  provenance.model_path = NameOf(decoder.path());
+  provenance.model_path = ShortModelText(decoder.path());
   provenance.model_hash = decoder.hash();
   provenance.architecture = decoder.config().architecture;
   provenance.dtype = DtypeName(decoder.options().dtype);

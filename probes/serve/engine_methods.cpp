@@ -249,7 +249,10 @@ std::vector<Method> EngineMethods() {
   return {
       {"open",
        "Opens a model in place of the open one.",
-       {{"model", "text", "embedded, a .gguf file, a Hugging Face folder or ORG/NAME", true},
+       {{"model", "text",
+         "embedded, a .gguf file, a Hugging Face folder or ORG/NAME; MODEL@init: random weights",
+         true},
+        {"adapter", "text", "a LoRA adapter, FOLDER or FOLDER:SCALE; default none"},
         {"dtype", "text", "auto, float32, bfloat16 or float16; default auto"},
         {"products", "text", "float, int16 or int8; default float"},
         {"threads", "integer", "0: all; default 0"},

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/parameter_json.h"
+#include "core/model/model_text.h"
 #include "data/formats/json_lines.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format.h"
@@ -303,7 +304,7 @@ Message OpenMessage(const OpenRequest& request) {
 
 OpenRequest ReadOpenRequest(const JsonFields& params) {
   OpenRequest request;
-  request.model = params.Text("model");
+  request.model = WithAdapterText(params.Text("model"), TextOf(params, "adapter", ""));
   request.dtype = TextOf(params, "dtype", request.dtype);
   request.products = TextOf(params, "products", request.products);
   request.threads = static_cast<int>(IntegerOf(params, "threads", 0, 0));

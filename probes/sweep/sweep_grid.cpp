@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/model/model_text.h"
 
 namespace midscope {
 namespace {
@@ -86,12 +87,23 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
   return cells;
 }
 
+namespace {
+
+// Returns "SmolLM2-135M-Instruct.Q4_1 adapter=lora".
+std::string ModelStem(const std::string& model) {
+  ModelText text = ParseModelText(ShortModelText(model));
+  text.name = std::filesystem::path(text.name).stem().string();
+  return PrintModelText(text);
+}
+
+}  // namespace
+
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells) {
   std::vector<std::string> names;
   names.reserve(cells.size());
   for (const SweepCell& cell : cells) {
     constexpr size_t kLongest = 120;
-    const std::string model = std::filesystem::path(cell.model).stem().string();
+    const std::string model = ModelStem(cell.model);
     const std::string seed = fmt::format("_seed{}", cell.seed);
     const std::string stem = (PlainName(model) + "_" + TaskName(cell.task)).substr(0, kLongest);
     std::string name = stem + seed;

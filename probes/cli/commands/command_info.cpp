@@ -67,13 +67,16 @@ Command InfoCommand() {
       "but for --dtypes. Exit status 1 where the model is not supported; the facts are still\n"
       "printed.";
   command.positionals = {"model"};
-  command.options = {
-      ModelOptions().front(), tokens,
-      FlagParameter(
-          "dtypes",
-          "also runs the model: how far the logits and answers of bfloat16 and of --products int16 "
-          "and int8 are from float32's"),
-      JsonOption()};
+  command.options = ModelNameOptions();
+  for (Parameter& option :
+       std::vector<Parameter>{tokens,
+                              FlagParameter("dtypes",
+                                            "also runs the model: how far the logits and answers "
+                                            "of bfloat16 and of --products int16 "
+                                            "and int8 are from float32's"),
+                              JsonOption()}) {
+    command.options.push_back(std::move(option));
+  }
   command.options = WithBrief(std::move(command.options), {"model", "tokens", "dtypes", "json"});
   command.examples =
       "  midscope info embedded\n"

@@ -109,6 +109,10 @@ OptionSet WithPlanObject(const OptionSet& command_line, const Json& plan, const 
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(thing, "the option is unknown", KnownWordsHint(name, known));
     }
+    if (name == "adapter") {
+      throw UsageError(thing, "an adapter is a part of the model's text in a plan",
+                       "Write model = \"MODEL adapter=FOLDER\"");
+    }
     options.FromJson(Json{{name, Fitting(thing, options.Describe(name), value)}}.dump());
   }
   for (const Parameter& option : options.descriptions()) {

@@ -26,7 +26,9 @@ std::vector<Parameter> SweepModelOptions() {
   // A plan file may set it.
   options.front().required = false;
   const Parameter also =
-      TextListParameter("also", "another model to ask the same, may be given more than once");
+      TextListParameter("also",
+                        "another model to ask the same, may be given more than once; --adapter "
+                        "does not apply to it, but 'MODEL adapter=FOLDER' is a model, too");
   options.insert(options.begin() + 1, also);
   return InGroup("Model", options);
 }

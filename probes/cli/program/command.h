@@ -59,6 +59,7 @@ Command ListCommand();
 Command ShowCommand();
 Command MergeCommand();
 Command CompareCommand();
+Command CompareModelsCommand();
 Command ReportCommand();
 Command CurvesCommand();
 Command JudgeCommand();

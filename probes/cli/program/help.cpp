@@ -28,7 +28,7 @@ std::string Overview() {
       "what changes when its positions are changed.\n\n"
       "Usage: midscope COMMAND MODEL [OPTIONS]\n\nCommands:\n";
   for (const Command& command : Commands()) {
-    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+    text += fmt::format("  {:<14} {}\n", command.name, command.summary);
   }
   text +=
       "\nmidscope COMMAND -h shows the most important options of a command, --help all of them, "

@@ -23,6 +23,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/cli/program/help.h"
 #include "probes/cli/program/option_binder.h"
+#include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/sweep/rank_group.h"
 
@@ -45,6 +46,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     out << *help;
     return;
   }
+  JoinAdapter(options);
   // If an output file is a symbolic link, replaces it by its target, so that files beside it are
   // written there, too.
   for (const Parameter& option : command.options) {

@@ -13,6 +13,7 @@ The model runs in an engine process (``midscope serve --stdio``), here or on ano
     live("channel(100, factor=-1, layers=8-25)").answer_nll
 """
 
+from midscope._compare import compare_models
 from midscope._engine import Cancelled, Error
 from midscope._model import HookPoint, Model, Prompt, load
 from midscope._report import report
@@ -21,4 +22,4 @@ from midscope._sweep import Sweep
 
 __version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
-           "load", "open", "report"]
+           "compare_models", "load", "open", "report"]

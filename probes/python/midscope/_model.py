@@ -502,15 +502,17 @@ def _places(places: str | Sequence[int | str]) -> str:
     return places if isinstance(places, str) else ",".join(str(place) for place in places)
 
 
-def load(model: str = "embedded", remote: str | None = None, *, dtype: str = "auto", products: str = "float",
-         threads: int = 0, weights: str = "auto", device: str = "cpu", sliding_window: bool = True,
+def load(model: str = "embedded", remote: str | None = None, *, adapter: str | None = None, dtype: str = "auto",
+         products: str = "float", threads: int = 0, weights: str = "auto", device: str = "cpu", sliding_window: bool = True,
          beyond_context: bool = False) -> Model:
     """Starts an engine process and opens a model in it.
 
     Args:
-        model: ``"embedded"``, a .gguf file, a Hugging Face folder or ORG/NAME, on the engine's machine.
+        model: ``"embedded"``, a .gguf file, a Hugging Face folder or ORG/NAME, on the engine's machine; with
+            ``@init`` or ``@init:SEED`` after it, random weights.
         remote: None for this machine; ``"user@host"`` or ``"user@host:PROGRAM"`` for an engine over ssh; or a command of several
             words that passes standard input and output on, such as ``"srun -p gpu midscope"``.
+        adapter: a LoRA adapter, ``"FOLDER"`` or ``"FOLDER:SCALE"``: a folder in PEFT's format or a .gguf file.
         dtype: auto, float32, bfloat16 or float16.
         products: float, int16 or int8.
         threads: 0: all.
@@ -525,11 +527,12 @@ def load(model: str = "embedded", remote: str | None = None, *, dtype: str = "au
         >>> with midscope.load("embedded", threads=1) as small:
         ...     small.config["layers"], small.config["heads"]
     """
+    name = os.fspath(model) + (f" adapter={os.fspath(adapter)}" if adapter else "")
     engine = Engine(remote)
     try:
-        return Model(engine, os.fspath(model), {"dtype": dtype, "products": products, "threads": threads, "weights": weights,
-                                                "device": device, "sliding_window": sliding_window,
-                                                "beyond_context": beyond_context}, is_remote=remote is not None)
+        return Model(engine, name, {"dtype": dtype, "products": products, "threads": threads, "weights": weights,
+                                    "device": device, "sliding_window": sliding_window,
+                                    "beyond_context": beyond_context}, is_remote=remote is not None)
     except BaseException:
         engine.close()
         raise

@@ -131,18 +131,19 @@ TEST(Completion, IsReadByItsShell) {
   }
 }
 
-// The option in roff syntax: "\-\-out".
-std::string RoffFlag(const std::string& name) {
-  std::string text = "\\fB\\-\\-";
+// A name and an option in roff syntax: "compare\-models", "\-\-out".
+std::string RoffName(const std::string& name) {
+  std::string text;
   for (const char c : name) text += c == '-' ? std::string("\\-") : std::string(1, c);
-  return text + "\\fR";
+  return text;
 }
+std::string RoffFlag(const std::string& name) { return "\\fB\\-\\-" + RoffName(name) + "\\fR"; }
 
 TEST(ManPage, HoldsEveryCommandAndOption) {
   const std::string page = OutputOf(ManCommand());
   EXPECT_EQ(page.rfind(".TH MIDSCOPE 1 ", 0), 0u);
   for (const Command& command : Commands()) {
-    const size_t section = page.find("\n.SS " + command.name + "\n");
+    const size_t section = page.find("\n.SS " + RoffName(command.name) + "\n");
     ASSERT_NE(section, std::string::npos) << command.name;
     const std::string text = page.substr(section, page.find("\n.SS ", section + 1) - section);
     for (const Parameter& option : command.options) {

@@ -143,7 +143,7 @@ class Page:
     def check_options(self, line, command):
         """Every option of a command of the program is in its --help."""
         command = re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
-        kind = re.search(r"\bmidscope (\w+)", command)
+        kind = re.search(r"\bmidscope (\w+(?:-\w+)*)", command)
         if not kind or kind.group(1) in ("demo", "test", "build", "bench", "setup", "gui"):
             return True
         if kind.group(1) not in HELP:

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// A model source with some tensors computed from those of another one. Internal to core/model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/model_source.h"
+
+namespace midscope {
+
+// Computes a tensor when Find first returns it and frees it in DontNeed; a later Find computes it
+// again. Thus if the decoder expands the weights, at most a few computed tensors are in memory.
+class ChangedSource : public ModelSource {
+ public:
+  ChangedSource(std::unique_ptr<ModelSource> base, ModelConfig config)
+      : base_(std::move(base)), config_(std::move(config)) {}
+
+  const ModelConfig& config() const override { return config_; }
+  const TensorRef* Find(const std::string& name) const override;
+  std::unique_ptr<Tokenizer> MakeTokenizer() const override { return base_->MakeTokenizer(); }
+  void DontNeed(const TensorRef& tensor) const override;
+  void CheckWhole() const override { base_->CheckWhole(); }
+
+ protected:
+  const ModelSource& base() const { return *base_; }
+  // Whether the tensor, which the other source has, is computed.
+  virtual bool Changes(const std::string& name) const = 0;
+  // Computes values [rows, columns] of the tensor `from`, row by row in the decoder's order.
+  virtual void Fill(const std::string& name, const TensorRef& from, float* values) const = 0;
+
+ private:
+  struct Computed {
+    std::vector<float> values;
+    TensorRef tensor;
+  };
+
+  std::unique_ptr<ModelSource> base_;
+  ModelConfig config_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Computed> computed_;
+};
+
+// Calls work(begin, end) for disjoint ranges that cover [0, rows) on all of the machine's threads;
+// on the calling thread if there are fewer than about a million `operations`. `work` must not
+// throw.
+void ForRowRanges(int64_t rows, int64_t operations,
+                  const std::function<void(int64_t begin, int64_t end)>& work);
+
+}  // namespace midscope

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/random_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/hashes.h"
+#include "core/base/random.h"
+#include "core/model/changed_source.h"
+#include "core/model/model_shapes.h"
+#include "core/model/model_text.h"
+
+namespace midscope {
+namespace {
+
+constexpr std::string_view kBias = ".bias";
+
+// Returns a uniform number in (0, 1).
+double UniformShare(SplitMix64& random) {
+  constexpr int kUnused = 64 - 52;
+  constexpr double kSteps = 4503599627370496.0;  // 2^52
+  return (static_cast<double>(random.Next() >> kUnused) + 0.5) / kSteps;
+}
+
+// Returns a standard normal number by the ratio of two uniform ones (J. L. Leva, "A fast normal
+// random number generator", 1992). The logarithm only decides whether a rare pair is rejected, so
+// that results do not depend on the math library.
+double Normal(SplitMix64& random) {
+  constexpr double kWidth = 1.7156;  // slightly more than 2 sqrt(2 / e)
+  constexpr double kCentreU = 0.449871;
+  constexpr double kCentreV = -0.386595;
+  constexpr double kA = 0.19600;
+  constexpr double kB = 0.25472;
+  constexpr double kInner = 0.27597;
+  constexpr double kOuter = 0.27846;
+  for (;;) {
+    const double u = UniformShare(random);
+    const double v = kWidth * (UniformShare(random) - 0.5);
+    const double x = u - kCentreU;
+    const double y = std::abs(v) - kCentreV;
+    const double q = x * x + y * (kA * y - kB * x);
+    if (q < kInner) return v / u;
+    if (q <= kOuter && v * v <= -4 * std::log(u) * u * u) return v / u;
+  }
+}
+
+uint64_t NameStream(const std::string& name) {
+  constexpr uint64_t kOffset = 0xcbf29ce484222325;  // FNV-1a
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t hash = kOffset;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * kPrime;
+  return hash;
+}
+
+bool IsXieluConstant(const std::string& name) {
+  return name.ends_with(".alpha_positive") || name.ends_with(".alpha_negative") ||
+         name.ends_with(".beta") || name.ends_with(".epsilon");
+}
+
+ModelConfig RandomConfig(const ModelSource& model, uint64_t seed, double deviation) {
+  ModelConfig config = model.config();
+  config.quantisation = "F32";
+  config.quantised_bytes = 0;
+  config.stored_bytes = config.parameters * static_cast<int64_t>(sizeof(float));
+  config.notes.push_back(
+      fmt::format("its weights are random, as before training (@init): seed {}, standard deviation "
+                  "{}; the weights of the file are not used",
+                  seed, deviation));
+  return config;
+}
+
+class RandomSource : public ChangedSource {
+ public:
+  RandomSource(std::unique_ptr<ModelSource> model, ModelConfig config, uint64_t seed,
+               double deviation)
+      : ChangedSource(std::move(model), std::move(config)), seed_(seed), deviation_(deviation) {}
+
+  std::string path() const override {
+    return PrintModelText({.name = base().path(), .init_seed = seed_, .adapter = "", .scale = 1});
+  }
+  std::string Hash() const override {
+    const std::string text = fmt::format("{} @init:{} {}", base().Hash(), seed_, deviation_);
+    return HashBytes(std::as_bytes(std::span(text)));
+  }
+
+ protected:
+  bool Changes(const std::string& name) const override { return !IsXieluConstant(name); }
+
+  void Fill(const std::string& name, const TensorRef& from, float* values) const override {
+    const auto size = static_cast<size_t>(from.rows * from.columns);
+    const bool is_norm = name.find("norm") != std::string::npos;
+    if (name.ends_with(kBias) || name.ends_with(".choice_bias")) {
+      std::fill_n(values, size, 0.0f);
+    } else if (is_norm) {
+      std::fill_n(values, size, config().norm_adds_one ? 0.0f : 1.0f);
+    } else {
+      FillNormal(name, from, values);
+    }
+  }
+
+ private:
+  void FillNormal(const std::string& name, const TensorRef& from, float* values) const {
+    const bool writes_stream = name.ends_with(".attention_out") || name.ends_with(".down");
+    const bool divided = config().architecture == "gpt2" && writes_stream;
+    const double deviation =
+        divided ? deviation_ / std::sqrt(2.0 * static_cast<double>(config().layers)) : deviation_;
+    constexpr int64_t kOperationsPerNumber = 32;
+    const uint64_t stream = NameStream(name);
+    ForRowRanges(
+        from.rows, from.rows * from.columns * kOperationsPerNumber,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            SplitMix64 random(SplitMix64(seed_, stream).Next(), static_cast<uint64_t>(row));
+            for (int64_t i = 0; i < from.columns; ++i)
+              values[row * from.columns + i] = static_cast<float>(deviation * Normal(random));
+          }
+        });
+  }
+
+  uint64_t seed_;
+  double deviation_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelSource> WithRandomWeights(std::unique_ptr<ModelSource> model, uint64_t seed,
+                                               double deviation) {
+  ModelConfig config = RandomConfig(*model, seed, deviation);
+  return std::make_unique<RandomSource>(std::move(model), std::move(config), seed, deviation);
+}
+
+}  // namespace midscope

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Models with adapters and random weights on the command line, and `midscope compare-models`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "data/store/record_reader.h"
+#include "tests/core/support/tiny_models.h"
+#include "tests/paths.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::RunMidscope;
+using testing::RunWell;
+using testing::TemporaryFolder;
+using testing::With;
+
+const std::string kLlama = test::TinyModelFolder("llama");
+const std::string kAdapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
+
+// Short questions with three documents, for models of 128 tokens.
+std::string TaskIn(const TemporaryFolder& folder) {
+  const std::string file = folder.File("mine.jsonl");
+  std::ofstream lines(file);
+  for (const char* city : {"Paris", "Rome", "Bern", "Oslo"}) {
+    lines << json{{"context", {std::string("It is ") + city + ".", "Red.", "Blue."}},
+                  {"gold", 1},
+                  {"gold_from", 1},
+                  {"question", "Where?"},
+                  {"answers", {city}}}
+          << "\n";
+  }
+  return "jsonl:file=" + file;
+}
+
+testing::Arguments Sweep(const std::string& task) {
+  return {"sweep", kLlama,    "--task",     task,        "--places",
+          "1,3",   "--score", "likelihood", "--samples", "4"};
+}
+
+TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
+  const TemporaryFolder folder;
+  const std::string task = TaskIn(folder);
+  const std::string file = folder.File("run.h5");
+  const auto plain = json::parse(RunWell(With(Sweep(task), {"--json"})).out);
+  const auto nothing =
+      json::parse(RunWell(With(Sweep(task), {"--adapter", kAdapter + ":0", "--json"})).out);
+  EXPECT_EQ(nothing["rows"], plain["rows"]);
+  const auto half = With(Sweep(task), {"--adapter", kAdapter + ":0.5", "--out", file});
+  RunWell(half);
+  const RunReader reader(file);
+  EXPECT_EQ(reader.provenance().model_path, "llama adapter=llama:0.5");
+  const auto nll = std::get<std::vector<double>>(reader.ReadArray("sweep", "answer_nll").data);
+  EXPECT_NE(nll[0], plain["rows"][0]["answer_nll"].get<double>());
+  RunWell(With(half, {"--resume"}));
+  const ProgramRun whole =
+      RunMidscope(With(Sweep(task), {"--adapter", kAdapter, "--out", file, "--resume"}));
+  EXPECT_EQ(whole.status, 1);
+  EXPECT_THAT(whole.err, HasSubstr("model_hash"));
+  EXPECT_THAT(RunWell({"info", kLlama, "--adapter", kAdapter}).out, HasSubstr("adapter="));
+}
+
+// The setting of the recipe is named and not applied; the sweep's plan holds it for
+// compare --published.
+TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
+  const TemporaryFolder folder;
+  const std::string adapter = folder.File("adapter");
+  std::filesystem::copy(kAdapter, adapter);
+  std::ofstream(adapter + "/midscope_recipe.json")
+      << R"({"method": "cream", "interpolation": "yarn", "factor": 4, "context": 2048})";
+  const std::string file = folder.File("run.h5");
+  const std::string task = TaskIn(folder);
+  const ProgramRun run = RunWell(With(Sweep(task), {"--adapter", adapter, "--out", file}));
+  EXPECT_THAT(run.err, HasSubstr("tuned with method cream, interpolation yarn, factor 4"));
+  EXPECT_EQ(json::parse(RunReader(file).plan_json())["recipe"]["method"], "cream");
+  const auto plain = json::parse(RunWell(With(Sweep(task), {"--adapter", kAdapter, "--json"})).out);
+  const auto noted = json::parse(RunWell(With(Sweep(task), {"--adapter", adapter, "--json"})).out);
+  EXPECT_EQ(noted["rows"], plain["rows"]);
+}
+
+TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
+  const auto error = [](const testing::Arguments& more, int status) {
+    const ProgramRun run =
+        RunMidscope(With({"generate", kLlama, "--prompt", "a", "--new-tokens", "1"}, more));
+    EXPECT_EQ(run.status, status) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(error({"--adapter", "no-such-folder"}, 1), HasSubstr("no such file or folder"));
+  EXPECT_THAT(error({"--adapter", kAdapter + ":much"}, 2), HasSubstr(":0.5"));
+  EXPECT_THAT(error({"--adapter", MIDSCOPE_TESTS "/core/golden/adapters/gpt2"}, 1),
+              AllOf(HasSubstr("c_attn"), HasSubstr("made for")));
+  const TemporaryFolder folder;
+  std::ofstream(folder.File("plan.toml")) << "model = \"embedded\"\nadapter = \"a\"\n";
+  const ProgramRun plan = RunMidscope({"sweep", "--plan", folder.File("plan.toml")});
+  EXPECT_EQ(plan.status, 2);
+  EXPECT_THAT(plan.err, HasSubstr("MODEL adapter=FOLDER"));
+}
+
+TEST(ProgramTwoModels, ComparesTheSameSamples) {
+  const TemporaryFolder folder;
+  const std::string out = folder.File("both");
+  const testing::Arguments compare = {"compare-models",
+                                      kLlama + "@init:3",
+                                      kLlama + " adapter=" + kAdapter,
+                                      "--task",
+                                      TaskIn(folder),
+                                      "--places",
+                                      "1,3",
+                                      "--samples",
+                                      "4",
+                                      "--head-samples",
+                                      "2",
+                                      "--score",
+                                      "likelihood",
+                                      "--with",
+                                      "none",
+                                      "--with",
+                                      "yarn(2)"};
+  const ProgramRun run = RunWell(With(compare, {"--out", out}));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("yarn(2): "), HasSubstr("nats ["), HasSubstr("mean"),
+                             HasSubstr("gold attention"), HasSubstr("comparison.h5")));
+  EXPECT_THAT(run.err, HasSubstr("seed 3"));
+  const json result =
+      json::parse(RunWell(With(compare, {"--out", out, "--resume", "--json"})).out)["tasks"][0];
+  ASSERT_EQ(result["rows"].size(), 6u);  // two settings at two places, and their means
+  ASSERT_EQ(result["verdicts"].size(), 2u);
+  const auto sweep_of = [&](const std::string& side) {
+    const RunReader reader(out + "/task_" + side + ".h5");
+    return std::get<std::vector<double>>(reader.ReadArray("sweep", "answer_nll").data);
+  };
+  const std::vector<double> before = sweep_of("before");  // [sample, setting, place]
+  const std::vector<double> after = sweep_of("after");
+  double difference = 0;
+  for (size_t sample = 0; sample < 4; ++sample)
+    difference += (after[sample * 4] - before[sample * 4]) / 4;
+  EXPECT_NEAR(result["rows"][0]["difference"].get<double>(), difference, 1e-9);
+  EXPECT_LT(result["rows"][0]["difference_low"], result["rows"][0]["difference"]);
+  const RunReader reader(out + "/comparison.h5");
+  const auto stored =
+      std::get<std::vector<double>>(reader.ReadArray("model_comparison", "difference").data);
+  EXPECT_NEAR(stored[0], difference, 1e-9);
+  const Record record = reader.Read("model_comparison");
+  EXPECT_EQ(std::get<std::string>(record.attributes.at("model_before")), "llama@init:3");
+  EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("gold_attention_after")->data).size(),
+            12u);
+  const ProgramRun again = RunMidscope(With(compare, {"--out", out}));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("--overwrite"));
+}
+
+TEST(ProgramTwoModels, RefusesTasksWithOtherTexts) {
+  const ProgramRun run = RunMidscope(
+      {"compare-models", kLlama, "embedded", "--task", "list:lines=3", "--samples", "2"});
+  EXPECT_NE(run.status, 0);
+  EXPECT_THAT(run.err, HasSubstr("kv:pairs"));
+}
+
+}  // namespace
+}  // namespace midscope
