@@ -55,7 +55,7 @@ Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64
                           const std::string& command, int64_t seed,
                           const std::string& options_json) {
   Provenance provenance = ProgramProvenance(command, seed, options_json);
-  provenance.model_path = NameOf(source.path());
+  provenance.model_path = ShortModelText(source.path());
   provenance.model_hash = source.Hash();
   provenance.architecture = source.config().architecture;
   provenance.dtype = DtypeName(dtype);
