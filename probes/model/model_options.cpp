@@ -47,7 +47,7 @@ std::vector<Parameter> ModelOptions() {
       "model",
       "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
       "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
-      "`./midscope setup` fetches");
+      "`midscope fetch embedded` fetches");
   model.required = true;
   Parameter device = TextParameter(
       "device",

@@ -13,11 +13,11 @@ namespace midscope::cli {
 
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
-      FetchCommand(),  InfoCommand(),     ProbeCommand(),    SweepCommand(),  ScanCommand(),
-      WhatIfCommand(), GenerateCommand(), ChannelsCommand(), RopeCommand(),   PositionsCommand(),
-      ListCommand(),   ShowCommand(),     CompareCommand(),  ReportCommand(), CurvesCommand(),
-      JudgeCommand(),  MergeCommand(),    ExportCommand(),   ServeCommand(),  CompletionCommand(),
-      ManCommand()};
+      DemoCommand(),       FetchCommand(),  InfoCommand(),     ProbeCommand(),    SweepCommand(),
+      ScanCommand(),       WhatIfCommand(), GenerateCommand(), ChannelsCommand(), RopeCommand(),
+      PositionsCommand(),  ListCommand(),   ShowCommand(),     CompareCommand(),  ReportCommand(),
+      CurvesCommand(),     JudgeCommand(),  MergeCommand(),    ExportCommand(),   ServeCommand(),
+      CompletionCommand(), ManCommand()};
   return commands;
 }
 
