@@ -151,12 +151,14 @@ std::filesystem::path ModelFolder() {
   return CacheFolder() / "models";
 }
 
+std::filesystem::path EmbeddedModelPath() { return ModelFolder() / kFileName; }
+
 std::filesystem::path ModelPath(const std::string& model) {
   if (model != "embedded") return model;
-  std::filesystem::path path = ModelFolder() / kFileName;
+  std::filesystem::path path = EmbeddedModelPath();
   if (!std::filesystem::exists(path)) {
     throw Failure("embedded model", path.string() + " is not there",
-                  "Fetch it with `./midscope setup`");
+                  "Fetch it with `midscope fetch embedded`");
   }
   return path;
 }

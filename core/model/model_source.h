@@ -113,6 +113,9 @@ RunnableModel OpenRunnableModel(const std::string& model);
 // Returns $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
 std::filesystem::path ModelFolder();
 
+// Returns the path of the embedded model, whether it exists or not.
+std::filesystem::path EmbeddedModelPath();
+
 // Returns the path for a user's name of a model: "embedded", or a path. Throws Error if the
 // embedded model has not been fetched yet.
 std::filesystem::path ModelPath(const std::string& model);

@@ -54,7 +54,8 @@ std::vector<Parameter> ModelNameOptions() {
       "model",
       "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
       "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
-      "`./midscope setup` fetches; MODEL@init or MODEL@init:SEED: with random weights; 'MODEL "
+      "`midscope fetch embedded` fetches; MODEL@init or MODEL@init:SEED: with random weights; "
+      "'MODEL "
       "adapter=FOLDER:SCALE': as --adapter");
   model.required = true;
   Parameter adapter = TextParameter(

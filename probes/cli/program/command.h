@@ -47,6 +47,7 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+Command DemoCommand();
 Command FetchCommand();
 Command InfoCommand();
 Command ProbeCommand();

@@ -24,7 +24,7 @@ BEGIN = time.monotonic()
 PROGRAMS = ("midscope ", "./midscope ", "midscope-gui ", "mpirun ", "srun ", "ctest ", "build/release/", ".ci/", "S=(", "pip ", "cmake ")
 # What is not run, by the first that matches, and why.
 NOT_RUN = [
-    (r"^\./midscope (demo|test|build|bench|setup|gui)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
+    (r"^\./midscope (demo|test|build|bench|setup|gui|package)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
     (r"^midscope-gui|^\./midscope gui", "needs a screen, gui's own tests run its actions"),
     (r"^pip ", "installs"),
     (r"midscope tune .* --steps \d\d", "minutes"),
@@ -144,7 +144,7 @@ class Page:
         """Every option of a command of the program is in its --help."""
         command = re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
         kind = re.search(r"\bmidscope (\w+(?:-\w+)*)", command)
-        if not kind or kind.group(1) in ("demo", "test", "build", "bench", "setup", "gui"):
+        if not kind or kind.group(1) in ("test", "build", "bench", "setup", "gui", "package"):
             return True
         if kind.group(1) not in HELP:
             HELP[kind.group(1)] = subprocess.run([self.options.program, kind.group(1), "--help"], capture_output=True, text=True).stdout
@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--page")
     options = parser.parse_args()
     if subprocess.run([options.program, "info", "embedded"], capture_output=True).returncode != 0:
-        print("skipped: the embedded model is not here (./midscope setup fetches it)")
+        print("skipped: the embedded model is not here (midscope fetch embedded)")
         sys.exit(77)
     pages = [options.page] if options.page else sorted(
         str(path.relative_to(options.root)) for folder in ("", ".packaging/site/tasks", "core", "data", "gui", "probes") for path in (options.root / folder).glob("*.md")
