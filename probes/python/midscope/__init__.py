@@ -19,7 +19,8 @@ from midscope._model import HookPoint, Model, Prompt, load
 from midscope._report import report
 from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
 from midscope._sweep import Sweep
+from midscope._tune import tune
 
 __version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
-           "compare_models", "load", "open", "report"]
+           "compare_models", "load", "open", "report", "tune"]

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from midscope._engine import find_program
-from midscope._sweep import command_arguments, command_error
+from midscope._sweep import command_arguments, run_program
 
 
 def compare_models(before: str, after: str, tasks: str | Sequence[str] = "list:lines=20", *, places: str = "",
@@ -37,7 +34,7 @@ def compare_models(before: str, after: str, tasks: str | Sequence[str] = "list:l
         >>> result = midscope.compare_models("embedded@init", "embedded", places="1,20", samples=2, score="likelihood")
         >>> result[0]["verdicts"]
     """
-    arguments = ["compare-models", before, after, "--seed", str(seed), "--json"]
+    arguments = ["compare-models", before, after, "--seed", str(seed)]
     for task in [tasks] if isinstance(tasks, str) else tasks:
         arguments += ["--task", task]
     for setting in settings:
@@ -49,8 +46,5 @@ def compare_models(before: str, after: str, tasks: str | Sequence[str] = "list:l
     if folder is not None:
         arguments += ["--out", os.fspath(folder), "--resume"]
     arguments += command_arguments(options)
-    done = subprocess.run([*find_program(), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise command_error("compare-models", done.returncode, done.stderr)
-    compared: list[dict[str, Any]] = json.loads(done.stdout)["tasks"]
+    compared: list[dict[str, Any]] = run_program(arguments)["tasks"]
     return compared

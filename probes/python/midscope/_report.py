@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 
-from midscope._engine import find_program
-from midscope._sweep import command_error
+from midscope._sweep import run_program
 
 
 def report(*files: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
@@ -26,13 +23,10 @@ def report(*files: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         >>> sweep = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood", file="shown.h5")
         >>> midscope.report("shown.h5")
     """
-    arguments = ["report", *map(os.fspath, files), "--json"]
+    arguments = ["report", *map(os.fspath, files)]
     if out is not None:
         arguments += ["--out", os.fspath(out)]
     if overwrite:
         arguments.append("--overwrite")
-    done = subprocess.run([*find_program(), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise command_error("report", done.returncode, done.stderr)
-    page: str = json.loads(done.stdout)["file"]
+    page: str = run_program(arguments)["file"]
     return page

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import html
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any, Callable
 
-from midscope._engine import Cancelled, Error
+from midscope._engine import Cancelled, Error, find_program
 
 if TYPE_CHECKING:
     from midscope._model import Model
@@ -39,6 +40,15 @@ def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dic
         printed: dict[str, Any] = json.loads(answer["out"])
         return printed
     raise command_error(arguments[0], answer["status"], answer["err"])
+
+
+def run_program(arguments: list[str]) -> dict[str, Any]:
+    """Runs a command of the program on this machine with --json and returns what it printed. Raises Error if it fails."""
+    done = subprocess.run([*find_program(), *arguments, "--json"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise command_error(arguments[0], done.returncode, done.stderr)
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
 
 
 def command_error(command: str, status: int, err: str) -> Error:
