@@ -47,7 +47,7 @@ ScriptResult RunFetchScript(const std::filesystem::path& model) {
 }  // namespace
 
 std::filesystem::path FetchEmbeddedModel(const JobContext& job) {
-  const std::filesystem::path model = EmbeddedModelPath();
+  std::filesystem::path model = EmbeddedModelPath();
   if (PathExists(model)) return model;
   job.Log("fetching the embedded model (98 MB, once) into " + model.parent_path().string());
   const ScriptResult result = RunFetchScript(model);

@@ -78,7 +78,7 @@ const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
 }
 
 QString HeadMapPanel::WhyNoDifference() const {
-  const QString why = WhyNotComparable(*session(), Compared::kHeads);
+  QString why = WhyNotComparable(*session(), Compared::kHeads);
   const Record* a = RecordOf(Side::kA, entry());
   const Record* b = RecordOf(Side::kB, entry());
   if (!why.isEmpty() || !a || !b) return why;

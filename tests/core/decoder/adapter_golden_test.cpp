@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models with adapters against PEFT (adapter_golden.json, made by make_adapter_golden.py).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,13 +12,13 @@
 namespace midscope {
 namespace {
 
-const std::string kAdapters = MIDSCOPE_TESTS "/core/golden/adapters/";
+const std::string adapters_folder = MIDSCOPE_TESTS "/core/golden/adapters/";
 
 // Returns logits [token, vocabulary] of the model's prompt.
 std::vector<float> LogitsOf(const std::string& model, const std::string& adapter,
                             const DecoderOptions& options = {}) {
   const std::string text =
-      test::TinyModelPath(model) + (adapter.empty() ? "" : " adapter=" + kAdapters + adapter);
+      test::TinyModelPath(model) + (adapter.empty() ? "" : " adapter=" + adapters_folder + adapter);
   const std::vector<int32_t> ids = test::PromptIds(model);
   RunRequest request;
   request.ids = ids;
@@ -66,7 +67,7 @@ TEST(AdapterGolden, LogitsEqualPefts) {
       const DecoderOptions options{.threads = 1, .weights = weights};
       ExpectGolden(LogitsOf(model, model + scale, options), item, file);
       if (model == "gguf-llama-q8_0" || model == "gpt2")
-        ExpectGolden(LogitsOf(model, model + ".gguf" + scale, options), item, file);
+        ExpectGolden(LogitsOf(model, fmt::format("{}.gguf{}", model, scale), options), item, file);
     }
   }
 }
@@ -86,7 +87,7 @@ TEST(AdapterGolden, RandomWeightsTakeAnAdapter) {
   const std::string text = test::TinyModelPath("llama") + "@init:3";
   const auto plain = Decoder::Open(text, {})->RunOne(request).logits;
   const auto adapted =
-      Decoder::Open(text + " adapter=" + kAdapters + "llama", {})->RunOne(request).logits;
+      Decoder::Open(text + " adapter=" + adapters_folder + "llama", {})->RunOne(request).logits;
   EXPECT_GT(LargestDifference(plain, adapted), 1e-3);
 }
 

@@ -25,8 +25,8 @@ using test::ErrorMessage;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kAdapters = MIDSCOPE_TESTS "/core/golden/adapters/";
-const std::string kGgufAdapter = kAdapters + "gguf-llama-q8_0.gguf";
+const std::string adapters_folder = MIDSCOPE_TESTS "/core/golden/adapters/";
+const std::string gguf_adapter_file = adapters_folder + "gguf-llama-q8_0.gguf";
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,8 +46,9 @@ std::string ReadError(const std::filesystem::path& adapter, const std::string& m
 // Writes the llama adapter with another configuration or other tensors.
 struct ChangedAdapter {
   ChangedAdapter()
-      : config(nlohmann::json::parse(Bytes(kAdapters + "llama/adapter_config.json"))),
-        tensors(test::ReadSafetensors(Bytes(kAdapters + "llama/adapter_model.safetensors"))) {}
+      : config(nlohmann::json::parse(Bytes(adapters_folder + "llama/adapter_config.json"))),
+        tensors(test::ReadSafetensors(Bytes(adapters_folder + "llama/adapter_model.safetensors"))) {
+  }
   std::string Error(const std::string& model = "llama") const {
     folder.Write("adapter_config.json", config.dump());
     folder.Write("adapter_model.safetensors", test::WriteSafetensors(tensors));
@@ -78,11 +79,11 @@ TEST(AdapterFile, RefusesWhatItDoesNotFollow) {
 }
 
 TEST(AdapterFile, RefusesOtherModels) {
-  EXPECT_THAT(ReadError(kAdapters + "llama", "qwen2"), HasSubstr("the model needs"));
-  EXPECT_THAT(ReadError(kAdapters + "llama", "gpt-neox"),
+  EXPECT_THAT(ReadError(adapters_folder + "llama", "qwen2"), HasSubstr("the model needs"));
+  EXPECT_THAT(ReadError(adapters_folder + "llama", "gpt-neox"),
               AllOf(HasSubstr("belongs to no projection"), HasSubstr("made for")));
-  EXPECT_THAT(ReadError(kAdapters + "gpt2", "llama"), HasSubstr("c_attn"));
-  EXPECT_THAT(ReadError(kGgufAdapter, "gguf-qwen2"),
+  EXPECT_THAT(ReadError(adapters_folder + "gpt2", "llama"), HasSubstr("c_attn"));
+  EXPECT_THAT(ReadError(gguf_adapter_file, "gguf-qwen2"),
               AllOf(HasSubstr("architecture 'llama'"), HasSubstr("'qwen2'")));
   ChangedAdapter head;
   head.tensors["base_model.model.lm_head.lora_A.weight"] = head.tensors.at(kQueryA);
@@ -104,10 +105,10 @@ TEST(AdapterFile, RefusesBrokenTensors) {
 TEST(AdapterFile, NamesWhatIsNoAdapter) {
   const test::TemporaryFolder folder;
   EXPECT_THAT(ReadError(folder.path(), "llama"), HasSubstr("neither adapter_config.json"));
-  EXPECT_THAT(ReadError(kAdapters + "llama/adapter_model.safetensors", "llama"),
+  EXPECT_THAT(ReadError(adapters_folder + "llama/adapter_model.safetensors", "llama"),
               HasSubstr("Name its folder"));
   EXPECT_THAT(ErrorMessage([] { ResolveAdapter("no/such/folder"); }), HasSubstr("no such file"));
-  folder.Write("adapter_config.json", Bytes(kAdapters + "llama/adapter_config.json"));
+  folder.Write("adapter_config.json", Bytes(adapters_folder + "llama/adapter_config.json"));
   folder.Write("adapter_model.bin", "");
   EXPECT_THAT(ReadError(folder.path(), "llama"), HasSubstr("safe_serialization"));
   EXPECT_THAT(ReadError(test::TinyModelPath("gguf-llama"), "gguf-llama"),
@@ -141,9 +142,9 @@ TEST(AdapterFile, SurvivesTruncationAndChangedBytes) {
   const auto gguf = Source("gguf-llama-q8_0");
   const auto llama = Source("llama");
   const test::TemporaryFolder folder;
-  folder.Write("adapter_config.json", Bytes(kAdapters + "llama/adapter_config.json"));
-  const std::string peft = Bytes(kAdapters + "llama/adapter_model.safetensors");
-  const std::string lora = Bytes(kGgufAdapter);
+  folder.Write("adapter_config.json", Bytes(adapters_folder + "llama/adapter_config.json"));
+  const std::string peft = Bytes(adapters_folder + "llama/adapter_model.safetensors");
+  const std::string lora = Bytes(gguf_adapter_file);
   const auto read = [&](const std::string& name, const std::string& bytes) {
     folder.Write(name, bytes);
     try {
@@ -189,7 +190,7 @@ TEST(AdapterFile, NotesTheSettingThatItWasTunedWith) {
 
 TEST(AdapterFile, IsAPartOfTheModelsIdentity) {
   const std::string plain = test::TinyModelPath("llama");
-  const std::string adapted = plain + " adapter=" + kAdapters + "llama";
+  const std::string adapted = plain + " adapter=" + adapters_folder + "llama";
   const auto hash = [](const std::string& text) { return OpenModel(text)->Hash(); };
   EXPECT_EQ(OpenModel(adapted + ":0.5")->path(), adapted + ":0.5");
   EXPECT_NE(hash(plain), hash(adapted));

@@ -2,6 +2,7 @@
 // Adapters in PEFT's format; golden/adapters were written by PEFT 0.21.
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ using test::ErrorMessage;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kAdapters = MIDSCOPE_TESTS "/core/golden/adapters/";
+const std::string adapters_folder = MIDSCOPE_TESTS "/core/golden/adapters/";
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -56,15 +57,15 @@ at::Tensor LogitsOf(const std::string& name, const DifferentiableModel& model) {
 TEST(AdapterFolder, WritesWhatPeftWrote) {
   for (const std::string name : {"llama", "glm4"}) {
     const auto source = Source(name);
-    const LoraAdapter adapter = ReadAdapter(kAdapters + name, *source);
+    const LoraAdapter adapter = ReadAdapter(adapters_folder + name, *source);
     EXPECT_EQ(adapter.root_scale, name == "glm4");
     const test::TemporaryFolder folder;
     WriteAdapter(adapter, *source, folder.path() / "made");
     const std::string made = (folder.path() / "made").string();
     ExpectEqualTensors(made + "/adapter_model.safetensors",
-                       kAdapters + name + "/adapter_model.safetensors");
+                       adapters_folder + name + "/adapter_model.safetensors");
     const auto written = test::ReadJson(made + "/adapter_config.json");
-    const auto expected = test::ReadJson(kAdapters + name + "/adapter_config.json");
+    const auto expected = test::ReadJson(adapters_folder + name + "/adapter_config.json");
     for (const auto& [key, value] : written.items()) {
       if (key == "base_model_name_or_path") continue;
       EXPECT_EQ(value, expected.at(key)) << name << " " << key;
@@ -96,20 +97,20 @@ TEST(AdapterFolder, ANewAdapterChangesNothing) {
   model.SetAdapter(MakeLora({.rank = 3}, source->config()));
   EXPECT_TRUE(at::equal(LogitsOf("llama", model), before));
   EXPECT_EQ(model.Parameters().size(), 2 * 2 * 2);
-  model.SetAdapter(ReadAdapter(kAdapters + "llama", *source));
+  model.SetAdapter(ReadAdapter(adapters_folder + "llama", *source));
   EXPECT_GT((LogitsOf("llama", model) - before).abs().max().item<double>(), 0.1);
 }
 
 TEST(AdapterFolder, ModulesOfSeveralMatricesAreReadAndNotWritten) {
   const auto phi3 = Source("phi3");
-  const LoraAdapter adapter = ReadAdapter(kAdapters + "phi3", *phi3);
+  const LoraAdapter adapter = ReadAdapter(adapters_folder + "phi3", *phi3);
   EXPECT_TRUE(
       at::equal(adapter.tensors.at("0.query.lora_a"), adapter.tensors.at("0.value.lora_a")));
   const test::TemporaryFolder folder;
   EXPECT_THAT(ErrorMessage([&] { WriteAdapter(adapter, *phi3, folder.path()); }),
               AllOf(HasSubstr("0.gate"), HasSubstr("phi3")));
   const auto gguf = Source("gguf-llama-q8_0");
-  EXPECT_THAT(ErrorMessage([&] { ReadAdapter(kAdapters + "gguf-llama-q8_0.gguf", *gguf); }),
+  EXPECT_THAT(ErrorMessage([&] { ReadAdapter(adapters_folder + "gguf-llama-q8_0.gguf", *gguf); }),
               HasSubstr("PEFT's format"));
 }
 
@@ -119,13 +120,14 @@ TEST(AdapterFolder, TheDecoderRunsWhatWasTuned) {
   for (const std::string name : {"gguf-llama-q8_0", "llama", "glm4"}) {
     const auto source = Source(name);
     DifferentiableModel model(*source, {});
-    model.SetAdapter(ReadAdapter(kAdapters + name, *source));
+    model.SetAdapter(ReadAdapter(adapters_folder + name, *source));
     const at::Tensor tuned = LogitsOf(name, model);
     const std::vector<int32_t> ids = test::PromptIds(name);
     RunRequest request;
     request.ids = ids;
     request.first_logit_row = 0;
-    const std::string text = test::TinyModelPath(name) + " adapter=" + kAdapters + name;
+    const std::string text =
+        fmt::format("{} adapter={}{}", test::TinyModelPath(name), adapters_folder, name);
     const auto logits = Decoder::Open(text, {})->RunOne(request).logits;
     const at::Tensor run = at::tensor(logits).reshape(tuned.sizes());
     const double scale = tuned.abs().max().item<double>();

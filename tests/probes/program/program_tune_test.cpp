@@ -29,7 +29,7 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-const std::string kModels = MIDSCOPE_TESTS "/core/golden/tiny_models/";
+const std::string tiny_models_folder = MIDSCOPE_TESTS "/core/golden/tiny_models/";
 
 class ProgramTune : public ::testing::Test {
  protected:
@@ -44,8 +44,8 @@ class ProgramTune : public ::testing::Test {
 
   Arguments Tune(const std::string& out, const Arguments& more = {},
                  const std::string& model = "qwen3") const {
-    return With({"tune", kModels + model, "--recipe", "cream", "--tokens", "60", "--factor", "4",
-                 "--rate", "1e-3", "--threads", "1", "--out", folder_.File(out)},
+    return With({"tune", tiny_models_folder + model, "--recipe", "cream", "--tokens", "60",
+                 "--factor", "4", "--rate", "1e-3", "--threads", "1", "--out", folder_.File(out)},
                 more);
   }
   // A run whose data are in the file.

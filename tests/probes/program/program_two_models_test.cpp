@@ -25,8 +25,8 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-const std::string kLlama = test::TinyModelFolder("llama");
-const std::string kAdapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
+const std::string llama_folder = test::TinyModelFolder("llama");
+const std::string llama_adapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
 
 // Short questions with three documents, for models of 128 tokens.
 std::string TaskIn(const TemporaryFolder& folder) {
@@ -44,8 +44,8 @@ std::string TaskIn(const TemporaryFolder& folder) {
 }
 
 testing::Arguments Sweep(const std::string& task) {
-  return {"sweep", kLlama,    "--task",     task,        "--places",
-          "1,3",   "--score", "likelihood", "--samples", "4"};
+  return {"sweep", llama_folder, "--task",     task,        "--places",
+          "1,3",   "--score",    "likelihood", "--samples", "4"};
 }
 
 TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
@@ -54,9 +54,9 @@ TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
   const std::string file = folder.File("run.h5");
   const auto plain = json::parse(RunWell(With(Sweep(task), {"--json"})).out);
   const auto nothing =
-      json::parse(RunWell(With(Sweep(task), {"--adapter", kAdapter + ":0", "--json"})).out);
+      json::parse(RunWell(With(Sweep(task), {"--adapter", llama_adapter + ":0", "--json"})).out);
   EXPECT_EQ(nothing["rows"], plain["rows"]);
-  const auto half = With(Sweep(task), {"--adapter", kAdapter + ":0.5", "--out", file});
+  const auto half = With(Sweep(task), {"--adapter", llama_adapter + ":0.5", "--out", file});
   RunWell(half);
   const RunReader reader(file);
   EXPECT_EQ(reader.provenance().model_path, "llama adapter=llama:0.5");
@@ -64,10 +64,11 @@ TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
   EXPECT_NE(nll[0], plain["rows"][0]["answer_nll"].get<double>());
   RunWell(With(half, {"--resume"}));
   const ProgramRun whole =
-      RunMidscope(With(Sweep(task), {"--adapter", kAdapter, "--out", file, "--resume"}));
+      RunMidscope(With(Sweep(task), {"--adapter", llama_adapter, "--out", file, "--resume"}));
   EXPECT_EQ(whole.status, 1);
   EXPECT_THAT(whole.err, HasSubstr("model_hash"));
-  EXPECT_THAT(RunWell({"info", kLlama, "--adapter", kAdapter}).out, HasSubstr("adapter="));
+  EXPECT_THAT(RunWell({"info", llama_folder, "--adapter", llama_adapter}).out,
+              HasSubstr("adapter="));
 }
 
 // The setting of the recipe is named and not applied; the sweep's plan holds it for
@@ -75,7 +76,7 @@ TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
 TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
   const TemporaryFolder folder;
   const std::string adapter = folder.File("adapter");
-  std::filesystem::copy(kAdapter, adapter);
+  std::filesystem::copy(llama_adapter, adapter);
   std::ofstream(adapter + "/midscope_recipe.json")
       << R"({"method": "cream", "interpolation": "yarn", "factor": 4, "context": 2048})";
   const std::string file = folder.File("run.h5");
@@ -83,7 +84,8 @@ TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
   const ProgramRun run = RunWell(With(Sweep(task), {"--adapter", adapter, "--out", file}));
   EXPECT_THAT(run.err, HasSubstr("tuned with method cream, interpolation yarn, factor 4"));
   EXPECT_EQ(json::parse(RunReader(file).plan_json())["recipe"]["method"], "cream");
-  const auto plain = json::parse(RunWell(With(Sweep(task), {"--adapter", kAdapter, "--json"})).out);
+  const auto plain =
+      json::parse(RunWell(With(Sweep(task), {"--adapter", llama_adapter, "--json"})).out);
   const auto noted = json::parse(RunWell(With(Sweep(task), {"--adapter", adapter, "--json"})).out);
   EXPECT_EQ(noted["rows"], plain["rows"]);
 }
@@ -91,12 +93,12 @@ TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
 TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
   const auto error = [](const testing::Arguments& more, int status) {
     const ProgramRun run =
-        RunMidscope(With({"generate", kLlama, "--prompt", "a", "--new-tokens", "1"}, more));
+        RunMidscope(With({"generate", llama_folder, "--prompt", "a", "--new-tokens", "1"}, more));
     EXPECT_EQ(run.status, status) << run.err;
     return run.err;
   };
   EXPECT_THAT(error({"--adapter", "no-such-folder"}, 1), HasSubstr("no such file or folder"));
-  EXPECT_THAT(error({"--adapter", kAdapter + ":much"}, 2), HasSubstr(":0.5"));
+  EXPECT_THAT(error({"--adapter", llama_adapter + ":much"}, 2), HasSubstr(":0.5"));
   EXPECT_THAT(error({"--adapter", MIDSCOPE_TESTS "/core/golden/adapters/gpt2"}, 1),
               AllOf(HasSubstr("c_attn"), HasSubstr("made for")));
   const TemporaryFolder folder;
@@ -110,8 +112,8 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
   const testing::Arguments compare = {"compare-models",
-                                      kLlama + "@init:3",
-                                      kLlama + " adapter=" + kAdapter,
+                                      llama_folder + "@init:3",
+                                      llama_folder + " adapter=" + llama_adapter,
                                       "--task",
                                       TaskIn(folder),
                                       "--places",
@@ -160,7 +162,7 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
 
 TEST(ProgramTwoModels, RefusesTasksWithOtherTexts) {
   const ProgramRun run = RunMidscope(
-      {"compare-models", kLlama, "embedded", "--task", "list:lines=3", "--samples", "2"});
+      {"compare-models", llama_folder, "embedded", "--task", "list:lines=3", "--samples", "2"});
   EXPECT_NE(run.status, 0);
   EXPECT_THAT(run.err, HasSubstr("kv:pairs"));
 }
