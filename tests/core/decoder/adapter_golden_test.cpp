@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Models with adapters against PEFT (adapter_golden.json, made by make_adapter_golden.py).
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -67,7 +66,8 @@ TEST(AdapterGolden, LogitsEqualPefts) {
       const DecoderOptions options{.threads = 1, .weights = weights};
       ExpectGolden(LogitsOf(model, model + scale, options), item, file);
       if (model == "gguf-llama-q8_0" || model == "gpt2")
-        ExpectGolden(LogitsOf(model, fmt::format("{}.gguf{}", model, scale), options), item, file);
+        ExpectGolden(LogitsOf(model, std::string(model).append(".gguf").append(scale), options),
+                     item, file);
     }
   }
 }

@@ -2,7 +2,6 @@
 // Adapters in PEFT's format; golden/adapters were written by PEFT 0.21.
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,8 +125,8 @@ TEST(AdapterFolder, TheDecoderRunsWhatWasTuned) {
     RunRequest request;
     request.ids = ids;
     request.first_logit_row = 0;
-    const std::string text =
-        fmt::format("{} adapter={}{}", test::TinyModelPath(name), adapters_folder, name);
+    std::string text = test::TinyModelPath(name);
+    text.append(" adapter=").append(adapters_folder).append(name);
     const auto logits = Decoder::Open(text, {})->RunOne(request).logits;
     const at::Tensor run = at::tensor(logits).reshape(tuned.sizes());
     const double scale = tuned.abs().max().item<double>();
