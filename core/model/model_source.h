@@ -91,7 +91,7 @@ class ModelSource {
 // weights are ignored): a .gguf file (the first of a split model), a Hugging Face folder, a folder
 // with one GGUF model, `org/name` or `org/name@REVISION` in the Hugging Face cache (if the snapshot
 // is not a Hugging Face folder with weights, its only GGUF model), or "embedded". Throws Error if
-// there is no such model, or several.
+// the name fits no model, or several.
 std::filesystem::path ResolveModel(const std::string& model);
 
 // Opens the result of ResolveModel, with the text's random weights and adapter. path() is then such

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/formats/text_writer.h"
 #include "core/model/adapter_file.h"
 #include "core/model/adapter_modules.h"
 
@@ -61,13 +61,6 @@ const AdapterModule& ModuleOf(const Modules& modules, const std::string& name,
                     "type " +
                     source.config().architecture,
                 "Adapt other projections, or use the model's Hugging Face folder");
-}
-
-void WriteText(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw Failure(path.string(), "it cannot be written", "Check the free space");
 }
 
 }  // namespace
@@ -122,7 +115,7 @@ void WriteAdapter(const LoraAdapter& adapter, const ModelSource& source,
   std::filesystem::create_directories(folder, failed);
   if (failed) throw Failure(folder.string(), "it cannot be made: " + failed.message());
   WriteSafetensors(folder / kWeightsName, tensors);
-  WriteText(folder / kConfigName, config.dump(2) + "\n");
+  WriteTextAt(folder / kConfigName, config.dump(2) + "\n");
 }
 
 }  // namespace midscope

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/formats/text_writer.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/model/folder_model.h"
 
@@ -40,13 +40,6 @@ void SetScheme(const ModelConfig& config, const TunedScheme& scheme, Json& json)
   constexpr const char* kContext = "max_position_embeddings";
   if (json.contains(kContext) && json[kContext].is_number_integer())
     json[kContext] = std::max(json[kContext].get<int64_t>(), scheme.context);
-}
-
-void WriteJson(const std::filesystem::path& path, const Json& json) {
-  std::ofstream file(path, std::ios::binary);
-  file << json.dump(2) << "\n";
-  file.close();
-  if (!file) throw Failure(path.string(), "it cannot be written", "Check the free space");
 }
 
 // Whether the written config.json is read as the model with the scheme.
@@ -83,10 +76,10 @@ bool WriteTunedConfig(const std::filesystem::path& from, const ModelConfig& conf
   if (is_known && !has_scaling && !plain.contains("text_config")) {
     Json with_scheme = plain;
     SetScheme(config, scheme, with_scheme);
-    WriteJson(target, with_scheme);
+    WriteTextAt(target, with_scheme.dump(2) + "\n");
     if (IsReadAs(to, config, scheme)) return true;
   }
-  WriteJson(target, plain);
+  WriteTextAt(target, plain.dump(2) + "\n");
   return false;
 }
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/formats/text_writer.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
 #include "probes/base/records.h"
@@ -22,20 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLinesOfLosses = 20;
-
-void WriteTextOf(const fs::path& path, const std::string& text) {
-  const fs::path partial = path.string() + ".partial";
-  std::ofstream file(partial, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code failed;
-  if (file) fs::rename(partial, path, failed);
-  if (file && !failed) return;
-  std::error_code ignored;
-  fs::remove(partial, ignored);
-  throw Failure(path.string(), "it cannot be written",
-                "Check the folder's permissions and the free space");
-}
 
 Array ArrayOf(const Tuner& tuner, const std::string& name, const std::string& unit,
               const std::string& description, double TuningStep::*member) {
@@ -80,10 +66,12 @@ class Loop {
     const int64_t samples = steps * run_.settings.batch;
     context_.Report({"tune", samples, samples, "samples"});
     Save();
-    if (tuner_.held_out_losses().size() < 2) MeasureHeldOut();
+    if (run_.held_out == 0 || tuner_.held_out_losses().size() >= 2) return;
+    MeasureHeldOut();
     WriteLosses();
   }
 
+ private:
   void WriteLosses() const {
     WriteOptions write;
     write.overwrite = true;
@@ -91,7 +79,6 @@ class Loop {
                  provenance_, write);
   }
 
- private:
   void MeasureHeldOut() {
     if (run_.held_out == 0) return;
     const int64_t first = run_.settings.optimizer.steps * run_.settings.batch;
@@ -174,16 +161,12 @@ TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const Tuni
                         const ModelSource& source, const Provenance& provenance,
                         const JobContext& context) {
   const fs::path folder = run.folder;
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) throw Failure(run.folder, "it cannot be made: " + failed.message());
-  WriteTextOf(folder / kTuningPlan, run.plan_json + "\n");
+  WriteTextAt(folder / kTuningPlan, run.plan_json + "\n");
   if (PathExists(folder / kTuningState)) {
     tuner.Load(folder / kTuningState);
     context.Log(fmt::format("continues after step {}", tuner.steps_done()));
   }
-  Loop loop(tuner, sample_at, run, provenance, context);
-  loop.Run();
+  Loop(tuner, sample_at, run, provenance, context).Run();
   TuningOutcome outcome;
   if (run.settings.lora) {
     tuner.WriteAdapter(folder);
@@ -192,8 +175,9 @@ TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const Tuni
     outcome.config_has_scheme =
         WriteTunedConfig(source.path(), source.config(), run.settings.dtype, run.scheme, folder);
   }
-  WriteTextOf(folder / kRecipeFile, RecipeFileText(run));
-  fs::remove(folder / kTuningState, failed);
+  WriteTextAt(folder / kRecipeFile, RecipeFileText(run));
+  std::error_code ignored;
+  fs::remove(folder / kTuningState, ignored);
   outcome.record = TuningRecord(tuner, run);
   return outcome;
 }

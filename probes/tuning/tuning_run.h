@@ -44,8 +44,8 @@ bool IsTuned(const std::string& folder);
 // held_out_loss_before, held_out_loss_after (if computed) and the recipe's fields.
 Record TuningRecord(Tuner& tuner, const TuningRun& run);
 
-// Runs the steps that the folder does not have yet and writes its files: a checkpoint and the
-// losses every `checkpoint_every` steps, when cancelled, and at the end the tuned model; the
+// Runs the steps that the existing folder does not have yet and writes its files: a checkpoint and
+// the losses every `checkpoint_every` steps, when cancelled, and at the end the tuned model; the
 // checkpoint is then removed. Logs losses. Throws Error, which leaves the last checkpoint intact,
 // and Cancelled.
 TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,

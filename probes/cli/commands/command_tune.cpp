@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -75,10 +76,22 @@ TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
   return DocumentSamples(request.recipe, std::move(documents.documents), training, held_out);
 }
 
-double Sum(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
+// The printed figures of a run.
+struct TuneSummary {
+  size_t steps;
+  int64_t tokens;
+  double tokens_per_second;
+  double first_loss;
+  double last_loss;
+};
+
+TuneSummary Summary(const Record& record) {
+  const auto& loss = ArrayValues<double>(record, "loss");
+  const auto& seconds = ArrayValues<double>(record, "seconds");
+  const auto& counts = ArrayValues<int64_t>(record, "tokens");
+  const int64_t tokens = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  const double time = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return {loss.size(), tokens, static_cast<double>(tokens) / time, loss.front(), loss.back()};
 }
 
 // Returns the attribute, or NaN.
@@ -90,20 +103,16 @@ double NumberAttribute(const Record& record, const std::string& name) {
 }
 
 std::string TuneJson(const Record& record, const OptionSet& options) {
-  const auto& loss = ArrayValues<double>(record, "loss");
-  int64_t tokens = 0;
-  for (const int64_t count : ArrayValues<int64_t>(record, "tokens")) tokens += count;
+  const TuneSummary run = Summary(record);
   const std::string& folder = options.Text("out");
-  nlohmann::ordered_json json = {
-      {"steps", loss.size()},
-      {"tokens", tokens},
-      {"tokens_per_second",
-       static_cast<double>(tokens) / Sum(ArrayValues<double>(record, "seconds"))},
-      {"first_loss", loss.front()},
-      {"last_loss", loss.back()},
-      {"setting", AttributeText(record, "setting")},
-      {"folder", folder},
-      {"file", LossFile(folder)}};
+  nlohmann::ordered_json json = {{"steps", run.steps},
+                                 {"tokens", run.tokens},
+                                 {"tokens_per_second", run.tokens_per_second},
+                                 {"first_loss", run.first_loss},
+                                 {"last_loss", run.last_loss},
+                                 {"setting", AttributeText(record, "setting")},
+                                 {"folder", folder},
+                                 {"file", LossFile(folder)}};
   for (const char* name : {"held_out_loss_before", "held_out_loss_after"}) {
     if (record.attributes.contains(name)) json[name] = NumberAttribute(record, name);
   }
@@ -111,14 +120,11 @@ std::string TuneJson(const Record& record, const OptionSet& options) {
 }
 
 std::string TuneText(const Record& record, const OptionSet& options) {
-  const auto& loss = ArrayValues<double>(record, "loss");
-  int64_t tokens = 0;
-  for (const int64_t count : ArrayValues<int64_t>(record, "tokens")) tokens += count;
+  const TuneSummary run = Summary(record);
   std::string text = fmt::format(
       "{}, {} tokens, {:.0f} tokens/s\nloss {:.4f} in the first step, {:.4f} in the last\n",
-      CountText(std::ssize(loss), "step"), tokens,
-      static_cast<double>(tokens) / Sum(ArrayValues<double>(record, "seconds")), loss.front(),
-      loss.back());
+      CountText(static_cast<int64_t>(run.steps), "step"), run.tokens, run.tokens_per_second,
+      run.first_loss, run.last_loss);
   if (record.attributes.contains("held_out_loss_after")) {
     text += fmt::format("held-out loss {:.4f} before, {:.4f} after\n",
                         NumberAttribute(record, "held_out_loss_before"),

@@ -5,7 +5,6 @@ most half as many lines of code, and both print the same numbers.
     check_first_study.py MIDSCOPE SOURCE_FOLDER
 """
 import ast
-import importlib.util
 import os
 import pathlib
 import re
@@ -14,10 +13,11 @@ import sys
 import tempfile
 import time
 
+from check_notebooks import execute, missing_packages, pictures_in
+
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 PACKAGE = SOURCES / "probes" / "python"
 BY_FILES = pathlib.Path(__file__).with_name("first_study_by_files.py")
-NEEDED = ["ipykernel", "matplotlib", "msgpack", "nbclient", "nbformat", "pandas"]
 
 
 def code_lines(text):
@@ -28,21 +28,6 @@ def code_lines(text):
                if line.strip() and not line.strip().startswith("#") and number not in strings)
 
 
-def execute(notebook):
-    """Executes the notebook and returns what its cells printed and how many pictures they drew. Raises if a cell does."""
-    import nbclient
-    import nbformat
-
-    assert not any(cell.get("outputs") for cell in notebook.cells), "the notebook is stored without outputs"
-    nbformat.validate(notebook)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    warned = [output["text"] for output in outputs if output.get("name") == "stderr"]
-    assert not warned, warned
-    pictures = sum("image/png" in output.get("data", {}) for output in outputs)
-    return "".join(output["text"] for output in outputs if output.get("name") == "stdout"), pictures
-
-
 def numbers(text, beginning):
     """Returns the numbers of the lines that begin so."""
     lines = [line for line in text.splitlines() if line.startswith(beginning)]
@@ -51,7 +36,7 @@ def numbers(text, beginning):
 
 
 def main():
-    missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
+    missing = missing_packages()
     if missing:
         print(f"skipped: {sys.executable} lacks {', '.join(missing)}")
         return 77
@@ -60,15 +45,17 @@ def main():
     os.environ.update(MIDSCOPE_PROGRAM=PROGRAM, PYTHONPATH=str(PACKAGE))
     os.environ.pop("MPLBACKEND", None)  # Jupyter's own
     notebook = nbformat.read(PACKAGE / "first_study.ipynb", 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "the notebook is stored without outputs"
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         begin = time.monotonic()
-        printed, pictures = execute(notebook)
+        outputs = execute(notebook, folder)
         seconds = time.monotonic() - begin
         done = subprocess.run([sys.executable, BY_FILES, PROGRAM, folder], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert pictures == len(list(pathlib.Path(folder).glob("*.png"))) == 5, pictures
+        assert pictures_in(outputs) == len(list(pathlib.Path(folder).glob("*.png"))) == 5, pictures_in(outputs)
+    printed = "".join(output["text"] for output in outputs if output.get("name") == "stdout")
     for beginning in ["answer_nll", "without L12H3", "no head", "all heads", "heads that read gold", "heads by chance"]:
         ours, theirs = numbers(printed, beginning), numbers(done.stdout, beginning)
         assert len(ours) == len(theirs) and all(abs(a - b) < 0.011 for a, b in zip(ours, theirs)), (beginning, ours, theirs)
