@@ -12,9 +12,11 @@
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
+#include "core/model/model_text.h"
 #include "core/tuning/adapter_folder.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/model_folder.h"
+#include "core/tuning/trainable_weights.h"
 #include "core/tuning/tuner_state.h"
 #include "core/tuning/tuning_optimizer.h"
 #include "core/tuning/tuning_plans.h"
@@ -22,6 +24,19 @@
 
 namespace midscope {
 namespace {
+
+// Opens the model's files without an adapter or random weights.
+std::unique_ptr<ModelSource> FilesOf(const ModelSource& source) {
+  return OpenModel(ResolveModel(source.path()).string());
+}
+
+// Checks that all weights can be written back. Those of a model with an adapter or random weights
+// differ from its files', so that the files' own are compared.
+void CheckWritable(const ModelSource& source, const DifferentiableModel& model) {
+  if (ParseModelText(source.path()).plain()) return CheckModelFolder(source, model.weights());
+  const auto files = FilesOf(source);
+  CheckModelFolder(*files, LoadTrainableWeights(*files, kernels::Dtype::kFloat32, at::kCPU));
+}
 
 DifferentiableModel ModelOf(const ModelSource& source, const TunerSettings& settings,
                             const JobContext& context) {
@@ -34,7 +49,7 @@ DifferentiableModel ModelOf(const ModelSource& source, const TunerSettings& sett
   if (settings.lora) {
     model.SetAdapter(MakeLora(*settings.lora, model.config()));
   } else {
-    CheckModelFolder(source, model.weights());
+    CheckWritable(source, model);
   }
   return model;
 }
@@ -201,7 +216,7 @@ void Tuner::WriteAdapter(const std::filesystem::path& folder) const {
 }
 
 void Tuner::WriteModel(const std::filesystem::path& folder) const {
-  WriteModelFolder(state_->source, state_->model.weights(), folder);
+  WriteModelFolder(*FilesOf(state_->source), state_->model.weights(), folder);
 }
 
 }  // namespace midscope

@@ -172,8 +172,8 @@ TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const Tuni
     tuner.WriteAdapter(folder);
   } else {
     tuner.WriteModel(folder);
-    outcome.config_has_scheme =
-        WriteTunedConfig(source.path(), source.config(), run.settings.dtype, run.scheme, folder);
+    outcome.config_has_scheme = WriteTunedConfig(ResolveModel(source.path()), source.config(),
+                                                 run.settings.dtype, run.scheme, folder);
   }
   WriteTextAt(folder / kRecipeFile, RecipeFileText(run));
   std::error_code ignored;

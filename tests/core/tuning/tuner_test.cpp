@@ -234,8 +234,9 @@ double DecoderLoss(const std::string& folder, const std::string& setting,
 TEST(TunedFolder, IsReadBackWithEqualLogits) {
   TuningSample plain = SampleAt(3);
   plain.position_ids.clear();
-  for (const std::string name : {"llama", "qwen3", "phi3", "gpt-neox", "glm4", "mixtral", "falcon",
-                                 "gemma2", "qwen2-moe", "deepseek-v3", "llama-tied-linear"}) {
+  for (const std::string name :
+       {"llama", "qwen3", "phi3", "gpt-neox", "glm4", "mixtral", "falcon", "gemma2", "qwen2-moe",
+        "deepseek-v3", "llama-tied-linear", "qwen3@init:3", "phi3@init"}) {
     for (const auto interpolation : {Interpolation::kLinear, Interpolation::kNtk}) {
       TunerSettings settings = Settings(2);
       const std::string setting = interpolation == Interpolation::kNtk ? "ntk(2)" : "pi(2)";
@@ -245,8 +246,9 @@ TEST(TunedFolder, IsReadBackWithEqualLogits) {
       Steps(tuner, 2);
       const test::TemporaryFolder folder;
       tuner.WriteModel(folder.path());
-      const bool has_scheme = WriteTunedConfig(source->path(), source->config(), settings.dtype,
-                                               {interpolation, 2, 128}, folder.path());
+      const bool has_scheme =
+          WriteTunedConfig(ResolveModel(source->path()), source->config(), settings.dtype,
+                           {interpolation, 2, 128}, folder.path());
       const bool expected = source->config().rope_scaling.kind == RopeScalingKind::kNone;
       EXPECT_EQ(has_scheme, expected) << name;
       const double loss = tuner.MeanLoss([&](int64_t) { return plain; }, 0, 1, {});
