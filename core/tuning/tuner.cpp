@@ -15,6 +15,7 @@
 #include "core/model/model_text.h"
 #include "core/tuning/adapter_folder.h"
 #include "core/tuning/differentiable_model.h"
+#include "core/tuning/distillation.h"
 #include "core/tuning/model_folder.h"
 #include "core/tuning/trainable_weights.h"
 #include "core/tuning/tuner_state.h"
@@ -38,14 +39,18 @@ void CheckWritable(const ModelSource& source, const DifferentiableModel& model) 
   CheckModelFolder(*files, LoadTrainableWeights(*files, kernels::Dtype::kFloat32, at::kCPU));
 }
 
-DifferentiableModel ModelOf(const ModelSource& source, const TunerSettings& settings,
-                            const JobContext& context) {
+DifferentiableModel PlainModel(const ModelSource& source, const TunerSettings& settings,
+                               const JobContext& context) {
   (void)TuningPlans(settings.setting, {}, source.config(), 2);  // refuses before weights are loaded
   if (settings.threads > 0) at::set_num_threads(static_cast<int>(settings.threads));
-  DifferentiableModel model(
-      source,
-      {.dtype = settings.dtype, .checkpoints = settings.recompute, .cancel = context.cancel},
-      context);
+  return {source,
+          {.dtype = settings.dtype, .checkpoints = settings.recompute, .cancel = context.cancel},
+          context};
+}
+
+// Returns the model whose weights or adapter are tuned, which takes the weights of `model`.
+DifferentiableModel TunedModel(DifferentiableModel model, const ModelSource& source,
+                               const TunerSettings& settings) {
   if (settings.lora) {
     model.SetAdapter(MakeLora(*settings.lora, model.config()));
   } else {
@@ -73,23 +78,68 @@ std::vector<at::Tensor> Masters(const NamedTensors& tuned) {
   return masters;
 }
 
+double CheckedLoss(const at::Tensor& loss, int64_t steps_done) {
+  const auto value = loss.item<double>();
+  if (std::isfinite(value)) return value;
+  throw Failure("loss",
+                "in step " + std::to_string(steps_done + 1) + " it is " + std::to_string(value),
+                "Use a lower rate, or dtype float32");
+}
+
 }  // namespace
 
 struct Tuner::State {
   State(const ModelSource& of, const TunerSettings& with, const JobContext& context)
       : source(of),
         settings(with),
-        model(ModelOf(of, with, context)),
+        model(TunedModel(PlainModel(of, with, context), of, with)),
         tuned(TunedTensors(model)),
         masters(Masters(tuned)),
-        optimizer(masters, with.optimizer) {}
+        optimizer(masters, with.optimizer) {
+    if (with.distil) teacher = TeacherOf(context);
+  }
 
-  at::Tensor LossOf(const TuningSample& sample) const {
-    MIDSCOPE_CHECK(sample.ids.size() > 1, "a sample has at least two tokens");
-    const auto tokens = static_cast<int64_t>(sample.ids.size());
-    const std::vector<AttentionPlan> plans =
-        TuningPlans(settings.setting, sample.position_ids, model.config(), tokens);
-    return NextTokenLoss(model.Logits(sample.ids, plans), sample.ids, sample.in_loss);
+  // Returns a model that shares the weights, which stay as they are, or has its own if they change.
+  std::unique_ptr<const DifferentiableModel> TeacherOf(const JobContext& context) const {
+    if (!settings.lora)
+      return std::make_unique<DifferentiableModel>(PlainModel(source, settings, context));
+    auto plain = std::make_unique<DifferentiableModel>(model);
+    plain->SetAdapter({});
+    return plain;
+  }
+
+  at::Tensor LogitsOf(const DifferentiableModel& of, const std::vector<int32_t>& ids,
+                      const std::vector<double>& position_ids) const {
+    MIDSCOPE_CHECK(ids.size() > 1, "a sample has at least two tokens");
+    return of.Logits(ids,
+                     TuningPlans(settings.setting, position_ids, model.config(), std::ssize(ids)));
+  }
+
+  // Returns the teacher's log probabilities of the answer; undefined without a teacher.
+  at::Tensor TargetsOf(const TuningSample& sample) const {
+    if (teacher == nullptr) return {};
+    const c10::NoGradGuard no_gradients;
+    return LastLogProbabilities(LogitsOf(*teacher, sample.teacher_ids, {}), sample.answer_tokens);
+  }
+
+  at::Tensor LossOf(const TuningSample& sample, const at::Tensor& targets) const {
+    const at::Tensor logits = LogitsOf(model, sample.ids, sample.position_ids);
+    if (!targets.defined()) return NextTokenLoss(logits, sample.ids, sample.in_loss);
+    return Divergence(targets, LastLogProbabilities(logits, sample.answer_tokens));
+  }
+
+  // Returns the weights [sample] of a batch's losses.
+  std::vector<double> WeightsOf(const std::vector<TuningSample>& samples,
+                                const std::vector<at::Tensor>& targets) const {
+    if (teacher == nullptr) return std::vector<double>(samples.size(), 1);
+    const c10::NoGradGuard no_gradients;
+    std::vector<double> divergences;
+    std::vector<int64_t> places;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      divergences.push_back(LossOf(samples[i], targets[i]).item<double>());
+      places.push_back(samples[i].place);
+    }
+    return DistillationWeights(divergences, places);
   }
 
   // Moves gradients of the model's tensors to those that the optimizer changes.
@@ -134,6 +184,7 @@ struct Tuner::State {
   TuningOptimizer optimizer;
   std::vector<TuningStep> history;
   std::vector<double> held_out_losses;
+  std::unique_ptr<const DifferentiableModel> teacher;  // null: no distillation
 };
 
 Tuner::Tuner(const ModelSource& source, const TunerSettings& settings, const JobContext& context)
@@ -152,22 +203,23 @@ TuningStep Tuner::Step(const TuningSamples& sample_at, const JobContext& context
   TuningStep step;
   step.rate = state_->optimizer.RateOf(steps_done());
   try {
+    std::vector<TuningSample> samples;
+    std::vector<at::Tensor> targets;
     for (int64_t index = first; index < first + batch; ++index) {
       context.ThrowIfCancelled();
-      context.Report({"tune", index, batch * state_->settings.optimizer.steps, "samples"});
-      const TuningSample sample = sample_at(index);
-      const at::Tensor loss = state_->LossOf(sample);
-      const auto value = loss.item<double>();
-      if (!std::isfinite(value)) {
-        throw Failure(
-            "loss",
-            "in step " + std::to_string(steps_done() + 1) + " it is " + std::to_string(value),
-            "Use a lower rate, or dtype float32");
-      }
-      (loss / static_cast<double>(batch)).backward();
+      targets.push_back(state_->TargetsOf(samples.emplace_back(sample_at(index))));
+    }
+    const std::vector<double> weights = state_->WeightsOf(samples, targets);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      context.ThrowIfCancelled();
+      context.Report({"tune", first + static_cast<int64_t>(i),
+                      batch * state_->settings.optimizer.steps, "samples"});
+      const at::Tensor loss = state_->LossOf(samples[i], targets[i]);
+      const double value = CheckedLoss(loss, steps_done());
+      (loss * (weights[i] / static_cast<double>(batch))).backward();
       state_->MoveGradients();
       step.loss += value / static_cast<double>(batch);
-      step.tokens += static_cast<int64_t>(sample.ids.size());
+      step.tokens += std::ssize(samples[i].ids);
     }
     step.gradient_norm = state_->optimizer.Step();
   } catch (...) {
@@ -186,7 +238,8 @@ double Tuner::MeanLoss(const TuningSamples& sample_at, int64_t first, int64_t co
   double sum = 0;
   for (int64_t index = first; index < first + count; ++index) {
     context.Report({"held-out loss", index - first, count, "samples"});
-    sum += state_->LossOf(sample_at(index)).item<double>();
+    const TuningSample sample = sample_at(index);
+    sum += state_->LossOf(sample, state_->TargetsOf(sample)).item<double>();
   }
   return sum / static_cast<double>(count);
 }

@@ -30,6 +30,11 @@ struct TuningSample {
   std::vector<double> position_ids;
   // Whether the token's likelihood, given those before it, is part of the loss; empty: all are.
   std::vector<uint8_t> in_loss = {};
+  // For distillation (distillation.h), whose loss counts the last tokens that both sequences share:
+  // another prompt with the same answer, at positions 0, 1, 2, ...; empty: none.
+  std::vector<int32_t> teacher_ids = {};
+  int64_t answer_tokens = 0;
+  int64_t place = 0;  // 0: the teacher's
 };
 
 // Returns the sample with this index, from 0, which depends only on the index.
@@ -43,11 +48,13 @@ struct TunerSettings {
   // With bfloat16, an adapter, or the weights that the optimizer changes, are float32.
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   bool recompute = false;  // DifferentiableOptions::checkpoints
-  int64_t threads = 0;     // 0: LibTorch's number
+  // Whether samples have teachers; the model as it was before the first step is the teacher.
+  bool distil = false;
+  int64_t threads = 0;  // 0: LibTorch's number
 };
 
 struct TuningStep {
-  double loss = 0;  // mean over the samples, in nats per token
+  double loss = 0;  // mean over the samples, in nats per token; distillation: of divergences
   double rate = 0;
   double gradient_norm = 0;  // before clipping
   int64_t tokens = 0;

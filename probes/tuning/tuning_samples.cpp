@@ -83,6 +83,11 @@ class FromTasks {
   }
 
   TuningSample At(int64_t index) const {
+    return request_.distilled_places > 0 ? Distilled(index) : Plain(index);
+  }
+
+ private:
+  TuningSample Plain(int64_t index) const {
     const auto tasks = std::ssize(tasks_);
     const Task& task = *tasks_[static_cast<size_t>(index % tasks)];
     SplitMix64 random(recipe_.seed, static_cast<uint64_t>(index));
@@ -90,8 +95,7 @@ class FromTasks {
                           static_cast<int64_t>(random.Below(static_cast<uint64_t>(task.pieces())));
     const Prompt prompt = PromptOfSample(tokenizer_, task, index / tasks, place, request_.format);
     TuningSample sample;
-    sample.ids = prompt.ids;
-    sample.ids.insert(sample.ids.end(), prompt.answer_ids.begin(), prompt.answer_ids.end());
+    sample.ids = WithAnswer(prompt, prompt.answer_ids);
     CheckLength(task, index, std::ssize(sample.ids));
     if (request_.answer_only) {
       sample.in_loss.assign(sample.ids.size(), 0);
@@ -101,7 +105,44 @@ class FromTasks {
     return sample;
   }
 
- private:
+  // The sample of a question at one of its places: other ones, drawn without repetition, then the
+  // first.
+  TuningSample Distilled(int64_t index) const {
+    const int64_t members = request_.distilled_places + 1;
+    const int64_t question = index / members;
+    const Task& task = *tasks_[static_cast<size_t>(question % std::ssize(tasks_))];
+    if (task.pieces() < 2) {
+      throw UsageError("task '" + task.name() + "'",
+                       "it has one place, and pos2distill needs another one to teach");
+    }
+    std::vector<int64_t> others(static_cast<size_t>(task.pieces() - 1));
+    std::iota(others.begin(), others.end(), int64_t{1});
+    const auto count = static_cast<size_t>(request_.distilled_places);
+    others = SplitMix64(recipe_.seed, static_cast<uint64_t>(question))
+                 .Draw(std::move(others), std::min(count, others.size()));
+    const auto member = static_cast<size_t>(index % members);
+    const int64_t sample_index = question / std::ssize(tasks_);
+    const auto prompt_at = [&](int64_t place) {
+      return PromptOfSample(tokenizer_, task, sample_index, task.first_place() + place,
+                            request_.format);
+    };
+    TuningSample sample;
+    sample.place = member == count ? 0 : others[member % others.size()];
+    const Prompt student = prompt_at(sample.place);
+    const Prompt teacher = prompt_at(0);
+    sample.ids = WithAnswer(student, student.answer_ids);
+    sample.teacher_ids = WithAnswer(teacher, student.answer_ids);
+    sample.answer_tokens = std::ssize(student.answer_ids);
+    CheckLength(task, index, std::max(std::ssize(sample.ids), std::ssize(sample.teacher_ids)));
+    return sample;
+  }
+
+  static std::vector<int32_t> WithAnswer(const Prompt& prompt, const std::vector<int32_t>& answer) {
+    std::vector<int32_t> ids = prompt.ids;
+    ids.insert(ids.end(), answer.begin(), answer.end());
+    return ids;
+  }
+
   void CheckLength(const Task& task, int64_t index, int64_t tokens) const {
     if (tokens <= recipe_.sample_tokens()) return;
     throw Failure("task '" + task.name() + "'",

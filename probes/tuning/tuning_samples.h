@@ -41,13 +41,17 @@ struct TaskSampleRequest {
   std::vector<std::string> tasks;  // specs; samples take turns
   PromptFormat format = {};
   bool answer_only = true;  // whether only the answer's tokens are part of the loss
+  // With distillation (core/tuning/distillation.h): for each sample with the gold piece at the
+  // first place, so many with it at other places (kd's position_sample_num), at most all of them;
+  // 0: no distillation.
+  int64_t distilled_places = 0;
 };
 
 // Returns samples of tasks: the prompt and its answer, with the gold piece at a place drawn by the
 // seed. All tokens are used, in order, at ids that the sampler draws for their number (`full`: 0,
 // 1, 2, ...). The samples differ from those of a sweep with the same seed. `tokenizer` must outlive
 // the result, which throws Error (failure) for a sample of more than sample_tokens() tokens. Throws
-// Error (usage) for a wrong spec.
+// Error (usage) for a wrong spec, and for distillation with a task of one place.
 TuningSamples TaskSamples(const SampledRecipe& recipe, const TaskSampleRequest& request,
                           const Tokenizer& tokenizer);
 

@@ -38,6 +38,7 @@ TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
     TaskSampleRequest tasks;
     tasks.tasks = options.TextList("task");
     tasks.answer_only = options.Text("loss") == "answer";
+    if (request.settings.distil) tasks.distilled_places = options.Integer("other-places");
     return TaskSamples(request.recipe, tasks, tokenizer);
   }
   const int64_t training = request.settings.optimizer.steps * request.settings.batch;
@@ -194,7 +195,7 @@ void RunTune(const CommandInput& input) {
 Command TuneCommand() {
   Command command;
   command.name = "tune";
-  command.summary = "tunes a model for longer contexts: CREAM, PoSE, RandPos, full length";
+  command.summary = "tunes a model for longer contexts: CREAM, PoSE, RandPos, full length; or for other places: Pos2Distill";
   command.description =
       "Tunes all weights of a Hugging Face folder, or a LoRA adapter of any model, on samples of "
       "N\n"

@@ -25,6 +25,8 @@ constexpr int64_t kMostFactor = 1 << 14;
 constexpr int64_t kMostThreads = 4096;
 constexpr int64_t kWarmUp = 10;  // as in CREAM's base model
 constexpr double kAlphaPerRank = 2;
+constexpr int64_t kOtherPlaces = 4;  // as in the public code of pos2distill
+constexpr const char* kDistillation = "pos2distill";
 
 // Options that do not change the result.
 bool IsWithoutEffect(const std::string& name) {
@@ -32,6 +34,8 @@ bool IsWithoutEffect(const std::string& name) {
                                                  "model", "checkpoint", "threads"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+bool Distils(const OptionSet& options) { return options.Text("recipe") == kDistillation; }
 
 Interpolation InterpolationOf(const OptionSet& options) {
   if (options.IsSet("with")) {
@@ -41,6 +45,7 @@ Interpolation InterpolationOf(const OptionSet& options) {
     return Interpolation::kNone;
   }
   const std::string& name = options.Text("interpolation");
+  if (Distils(options)) return Interpolation::kNone;
   if (name == "linear") return Interpolation::kLinear;
   if (name == "ntk") return Interpolation::kNtk;
   return name == "yarn" ? Interpolation::kYarn : Interpolation::kNone;
@@ -60,13 +65,28 @@ std::string SettingOf(const OptionSet& options, const TunedScheme& scheme) {
   }
 }
 
+// Distillation keeps the positions of the model and takes a task's places.
+void CheckDistillation(const OptionSet& options) {
+  for (const char* name : {"factor", "interpolation", "data", "loss"}) {
+    if (options.IsSet(name) && Distils(options)) {
+      throw UsageError(std::string("option --") + name,
+                       "it has no meaning with --recipe pos2distill, which tunes a model inside of "
+                       "its context on the answers of a --task",
+                       "Leave it out");
+    }
+  }
+  if (options.IsSet("other-places") && !Distils(options))
+    throw UsageError("option --other-places", "it has an effect only with --recipe pos2distill");
+}
+
 SampledRecipe ReadRecipe(const OptionSet& options) {
+  CheckDistillation(options);
   SampledRecipe recipe;
-  recipe.sampler = FindPositionSampler(options.Text("recipe"));
+  recipe.sampler = FindPositionSampler(Distils(options) ? "full" : options.Text("recipe"));
   CheckSamplerOptions({recipe.sampler}, options);
   recipe.options = options;
   recipe.tokens = options.Integer("tokens");
-  recipe.factor = options.Integer("factor");
+  recipe.factor = Distils(options) ? 1 : options.Integer("factor");
   recipe.seed = static_cast<uint64_t>(options.Integer("seed"));
   if (recipe.context() > kLargestPositionContext) {
     throw UsageError("option --factor", "tokens * factor is " + std::to_string(recipe.context()) +
@@ -163,6 +183,9 @@ std::vector<Parameter> DataOptions() {
            "all tokens, as its code does",
            {"on", "off"}),
        FlagParameter("repeat", "take the documents again, in another order, if there are too few"),
+       WholeNumberParameter("other-places",
+                            "pos2distill: samples at other places for each one at the first", 1,
+                            kMostBatch, kOtherPlaces),
        ChoiceParameter("loss", "the tokens of a task's prompt that the loss counts",
                        {"answer", "all"}),
        WholeNumberParameter("held-out",
@@ -225,8 +248,12 @@ std::vector<Parameter> TunedOutputOptions() {
 }  // namespace
 
 std::vector<Parameter> TuneOptions() {
-  std::vector<Parameter> options = {ModelOptions().front(),
-                                    SamplerChoice("recipe", "what the position ids are drawn by")};
+  Parameter recipe = SamplerChoice(
+      "recipe",
+      "what the position ids are drawn by; pos2distill: the model with the gold piece of a task at "
+      "the first place teaches itself for other places");
+  recipe.choices.emplace_back(kDistillation);
+  std::vector<Parameter> options = {ModelOptions().front(), recipe};
   const auto add = [&](const std::vector<Parameter>& more) {
     options.insert(options.end(), more.begin(), more.end());
   };
@@ -261,13 +288,15 @@ TuneRequest ReadTuneOptions(const OptionSet& options) {
   request.settings.lora = ReadLora(options);
   request.settings.dtype = ParseDtype(options.Text("dtype"));
   request.settings.recompute = options.Flag("recompute");
+  request.settings.distil = Distils(options);
   request.settings.threads = options.Has("threads") ? options.Integer("threads") : 0;
   const bool named = !options.IsSet("with");
-  request.published_form = {
-      {"method", options.Text("recipe")},
-      {"interpolation", named ? options.Text("interpolation") : request.setting},
-      {"factor", std::to_string(request.recipe.factor)},
-      {"setting", request.setting}};
+  request.published_form = {{"method", options.Text("recipe")},
+                            {"interpolation", !named             ? request.setting
+                                              : Distils(options) ? "none"
+                                                                 : options.Text("interpolation")},
+                            {"factor", std::to_string(request.recipe.factor)},
+                            {"setting", request.setting}};
   return request;
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 from midscope._sweep import command_arguments, run_program
 
 
-def tune(model: str, folder: str | os.PathLike[str], recipe: str = "cream", *, tokens: int, factor: float = 4,
+def tune(model: str, folder: str | os.PathLike[str], recipe: str = "cream", *, tokens: int, factor: float | None = None,
          data: str | Sequence[str] = (), task: str | Sequence[str] = (), lora: int | None = None, steps: int | None = None,
          batch: int | None = None, rate: float | None = None, seed: int = 1, resume: bool = False, **options: Any) -> dict[str, Any]:
     """Runs ``midscope tune`` on this machine: tunes a model, or a LoRA adapter of it, for a longer context.
@@ -18,8 +18,8 @@ def tune(model: str, folder: str | os.PathLike[str], recipe: str = "cream", *, t
     Args:
         model: as in ``load``.
         folder: where the tuned model or the adapter, its recipe and its losses are written.
-        recipe: which position ids samples get: cream, pose, randpos, full.
-        tokens, factor: tokens of a sample, and the context as a multiple of them.
+        recipe: which position ids samples get: cream, pose, randpos, full; or pos2distill, which needs a task.
+        tokens, factor: tokens of a sample, and the context as a multiple of them (None: the command's default).
         data: text files, .jsonl files or folders; task: generated samples of a task instead.
         lora: rank of an adapter; None: all weights, of a Hugging Face folder alone.
         steps, batch, rate: None: the command's default.

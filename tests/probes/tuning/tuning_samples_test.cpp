@@ -191,5 +191,31 @@ TEST_F(FromFiles, OnlyTheAssistantsTurnsOfConversationsCount) {
   EXPECT_EQ(sample.in_loss.size(), sample.ids.size());
 }
 
+TEST(TaskSamples, DistillationMovesTheGoldPieceOfOneQuestion) {
+  const auto model = OpenRunnableModel(test::TinyModelPath("llama"));
+  TaskSampleRequest request;
+  request.tasks = {"kv:pairs=4"};
+  request.distilled_places = 2;
+  const TuningSamples samples = TaskSamples(Recipe("full", 2000, 1), request, *model.tokenizer);
+  for (int64_t question = 0; question < 4; ++question) {
+    std::set<int64_t> places;
+    for (int64_t member = 0; member < 3; ++member) {
+      const TuningSample sample = samples(3 * question + member);
+      places.insert(sample.place);
+      EXPECT_EQ(sample.teacher_ids, samples(3 * question + 2).ids);
+      EXPECT_EQ(sample.ids == sample.teacher_ids, member == 2);
+      EXPECT_EQ(sample.place == 0, member == 2);
+      EXPECT_TRUE(std::equal(sample.ids.end() - sample.answer_tokens, sample.ids.end(),
+                             sample.teacher_ids.end() - sample.answer_tokens));
+    }
+    EXPECT_EQ(places.size(), 3U);
+  }
+  request.tasks = {"kv:pairs=1"};
+  EXPECT_THAT(
+      ErrorMessage(ErrorKind::kUsage,
+                   [&] { TaskSamples(Recipe("full", 2000, 1), request, *model.tokenizer); }),
+      HasSubstr("one place"));
+}
+
 }  // namespace
 }  // namespace midscope
