@@ -61,20 +61,26 @@ at::Tensor Signs(uint64_t seed, int64_t cotangent, int64_t size) {
   return at::tensor(signs);
 }
 
-// Adds to `effects` the products of the gradient of the answer's nll with the change of a layer's
-// heads z [head, token, width] in rows from `first` on.
-void AddHeadEffects(const at::Tensor& z, int64_t first, ActivationGradients* effects) {
-  const int64_t rows = z.size(1) - first;
+void Append(const at::Tensor& values, std::vector<double>* to) {
+  const std::vector<double> more = Values(values);
+  to->insert(to->end(), more.begin(), more.end());
+}
+
+// Appends the products of the gradient of the answer's nll with the changes of a layer's heads
+// z [head, token, width]. Answer rows begin at `first_answer_row`.
+void AppendHeadEffects(const at::Tensor& z, int64_t first_answer_row, ActivationGradients* found) {
+  const int64_t rows = z.size(1);
   const at::Tensor values = z.detach().to(at::kDouble);
-  const at::Tensor gradient = z.grad().to(at::kDouble).narrow(1, first, rows);
-  const at::Tensor counts = at::arange(1, z.size(1) + 1, values.options()).view({1, -1, 1});
-  const at::Tensor means = (values.cumsum(1) / counts).narrow(1, first, rows);
-  const at::Tensor now = values.narrow(1, first, rows);
-  for (const auto& [change, found] : {std::pair(-now, &effects->head_zero_effect),
-                                      std::pair(means - now, &effects->head_mean_effect)}) {
-    const std::vector<double> of_heads = Values((gradient * change).sum({1, 2}));
-    found->insert(found->end(), of_heads.begin(), of_heads.end());
-  }
+  const at::Tensor gradient = z.grad().to(at::kDouble);
+  const at::Tensor counts = at::arange(1, rows + 1, values.options()).view({1, -1, 1});
+  const at::Tensor to_zero = (gradient * -values).sum(2);  // [head, row]
+  const at::Tensor to_mean = (gradient * (values.cumsum(1) / counts - values)).sum(2);
+  const auto append = [&](int64_t first, HeadEffects* effects) {
+    Append(to_zero.narrow(1, first, rows - first).sum(1), &effects->zero);
+    Append(to_mean.narrow(1, first, rows - first).sum(1), &effects->mean);
+  };
+  append(first_answer_row, &found->answer_rows);
+  append(0, &found->all_rows);
 }
 
 }  // namespace
@@ -121,7 +127,7 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
     found.answer_nll = nll.item<double>();
     nll.backward({}, /*retain_graph=*/request.cotangents > 0);
     found.answer_norm = Values(SquaredNorms(streams, request.prompt_tokens).sqrt());
-    for (const at::Tensor& z : heads) AddHeadEffects(z, pass.first_logit_row, &found);
+    for (const at::Tensor& z : heads) AppendHeadEffects(z, pass.first_logit_row, &found);
   }
   at::Tensor squares;
   for (int64_t i = 0; i < request.cotangents; ++i) {

@@ -35,6 +35,14 @@ struct GradientRequest {
   uint64_t seed = 1;  // of the cotangents
 };
 
+// [layer, head]: the change of answer_nll, in nats, that the gradient predicts to first order if
+// the head's output (hook_z) is replaced by zero, or in each row by the mean of its outputs up to
+// the row.
+struct HeadEffects {
+  std::vector<double> zero;
+  std::vector<double> mean;
+};
+
 struct ActivationGradients {
   int64_t layers = 0;
   int64_t tokens = 0;  // of the prompt
@@ -48,11 +56,10 @@ struct ActivationGradients {
   // token with respect to the same, estimated as the root of the mean of |v^T J|^2, whose
   // expectation is |J|^2. Empty without cotangents.
   std::vector<double> output_norm;
-  // [layer, head]: the change of answer_nll that the gradient predicts, to first order, if the
-  // head's output is replaced in the answer rows (`ablate` with rows=answer) by zero or by the mean
-  // of its outputs up to the row. Empty without an answer.
-  std::vector<double> head_zero_effect;
-  std::vector<double> head_mean_effect;
+  // Of an ablation of heads in the answer rows (`ablate` with rows=answer), and in all rows. Empty
+  // without an answer.
+  HeadEffects answer_rows;
+  HeadEffects all_rows;
 };
 
 class GradientPass {

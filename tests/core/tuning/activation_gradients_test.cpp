@@ -47,13 +47,14 @@ class MovesStream : public Hook {
   int64_t row_;
 };
 
-// Multiplies the output of one head in the answer rows.
+// Multiplies the output of one head from a row on.
 class ScalesHead : public Hook {
  public:
-  ScalesHead(int64_t layer, int64_t head) : layer_(layer), head_(head) {}
+  ScalesHead(int64_t layer, int64_t head, int64_t first_row)
+      : layer_(layer), head_(head), first_row_(first_row) {}
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point != HookPoint{HookSite::kZ, layer_}) return {};
-    return {HookAccess::kWrite, {kPromptTokens - 1, sequence.rows}};
+    return {HookAccess::kWrite, {first_row_, sequence.rows}};
   }
   void OnActivation(HookView& view) override {
     for (int64_t row = 0; row < view.rows(); ++row) {
@@ -66,6 +67,7 @@ class ScalesHead : public Hook {
  private:
   int64_t layer_;
   int64_t head_;
+  int64_t first_row_;
 };
 
 // Returns logits [row, vocabulary] from the last token of the prompt on.
@@ -140,19 +142,22 @@ TEST_P(ActivationGradientsTest, HeadEffectsAreThoseOfASmallStepTowardsZero) {
   constexpr float kPart = 0.01F;
   const auto decoder = test::TinyDecoder(GetParam());
   const ActivationGradients found = Gradients("none");
-  ASSERT_EQ(std::ssize(found.head_zero_effect), found.layers * found.heads);
-  ASSERT_EQ(found.head_mean_effect.size(), found.head_zero_effect.size());
-  double largest = 0;
-  for (const double effect : found.head_zero_effect) largest = std::max(largest, std::abs(effect));
-  for (int64_t head = 0; head < found.heads; ++head) {
-    ScalesHead hook(1, head);
-    hook.factor = 1 + kPart;
-    const double up = LogLikelihood(*decoder, ids_, "none", &hook);
-    hook.factor = 1 - kPart;
-    const double down = LogLikelihood(*decoder, ids_, "none", &hook);
-    EXPECT_NEAR(found.head_zero_effect[static_cast<size_t>(found.heads + head)],
-                (up - down) / (2 * double{kPart}), kTolerance * largest)
-        << head;
+  for (const int64_t first_row : {kPromptTokens - 1, int64_t{0}}) {
+    const HeadEffects& effects = first_row == 0 ? found.all_rows : found.answer_rows;
+    ASSERT_EQ(std::ssize(effects.zero), found.layers * found.heads);
+    ASSERT_EQ(effects.mean.size(), effects.zero.size());
+    double largest = 0;
+    for (const double effect : effects.zero) largest = std::max(largest, std::abs(effect));
+    for (int64_t head = 0; head < found.heads; ++head) {
+      ScalesHead hook(1, head, first_row);
+      hook.factor = 1 + kPart;
+      const double up = LogLikelihood(*decoder, ids_, "none", &hook);
+      hook.factor = 1 - kPart;
+      const double down = LogLikelihood(*decoder, ids_, "none", &hook);
+      EXPECT_NEAR(effects.zero[static_cast<size_t>(found.heads + head)],
+                  (up - down) / (2 * double{kPart}), kTolerance * largest)
+          << head << " from row " << first_row;
+    }
   }
 }
 
