@@ -56,8 +56,7 @@ struct ActivationGradients {
   // token with respect to the same, estimated as the root of the mean of |v^T J|^2, whose
   // expectation is |J|^2. Empty without cotangents.
   std::vector<double> output_norm;
-  // Of an ablation of heads in the answer rows (`ablate` with rows=answer), and in all rows. Empty
-  // without an answer.
+  // Estimates of `ablate` with rows=answer, and with rows=all; empty without an answer.
   HeadEffects answer_rows;
   HeadEffects all_rows;
 };
