@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 
 #include <cmath>
 #include <limits>
@@ -28,7 +29,7 @@ DifferentiableModel FrozenModel(const ModelSource& source, const GradientSetting
 
 // Makes `values` keep its gradient. Returns it, or a leaf if it does not depend on one.
 at::Tensor Kept(const at::Tensor& values, std::vector<at::Tensor>* kept) {
-  const at::Tensor leaf = values.requires_grad() ? values : values.detach().set_requires_grad(true);
+  at::Tensor leaf = values.requires_grad() ? values : values.detach().set_requires_grad(true);
   leaf.retain_grad();
   kept->push_back(leaf);
   return leaf;
@@ -83,6 +84,21 @@ void AppendHeadEffects(const at::Tensor& z, int64_t first_answer_row, Activation
   append(0, &found->all_rows);
 }
 
+// Returns the outputs [head, width] of each layer's heads in the last row.
+std::vector<at::Tensor> LastRowHeads(const DifferentiableModel& model,
+                                     const std::vector<int32_t>& ids) {
+  const c10::NoGradGuard no_gradients;
+  std::vector<at::Tensor> heads;
+  PassOptions pass;
+  pass.first_logit_row = std::ssize(ids) - 1;
+  pass.heads = [&](int64_t, const at::Tensor& values) {
+    heads.push_back(values.select(1, pass.first_logit_row).to(at::kDouble));
+    return values;
+  };
+  (void)model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids)), pass);
+  return heads;
+}
+
 }  // namespace
 
 struct GradientPass::State {
@@ -108,6 +124,8 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
   const auto plans =
       TuningPlans(state_->settings.setting, {}, model.config(), static_cast<int64_t>(ids.size()));
 
+  std::vector<at::Tensor> source;
+  if (!request.source_ids.empty()) source = LastRowHeads(model, request.source_ids);
   std::vector<at::Tensor> streams;
   std::vector<at::Tensor> heads;
   PassOptions pass;
@@ -128,6 +146,13 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
     nll.backward({}, /*retain_graph=*/request.cotangents > 0);
     found.answer_norm = Values(SquaredNorms(streams, request.prompt_tokens).sqrt());
     for (const at::Tensor& z : heads) AppendHeadEffects(z, pass.first_logit_row, &found);
+    for (size_t layer = 0; layer < source.size(); ++layer) {
+      const auto last = [&](const at::Tensor& z) {
+        return z.select(1, pass.first_logit_row).to(at::kDouble);
+      };
+      const at::Tensor change = source[layer] - last(heads[layer].detach());
+      Append((last(heads[layer].grad()) * change).sum(1), &found.last_row_patch);
+    }
   }
   at::Tensor squares;
   for (int64_t i = 0; i < request.cotangents; ++i) {

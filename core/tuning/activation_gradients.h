@@ -33,6 +33,9 @@ struct GradientRequest {
   // Number of random cotangents v (signs) from which output_norm is estimated. 0: it is not.
   int64_t cotangents = 0;
   uint64_t seed = 1;  // of the cotangents
+  // The prompt from whose last row last_row_patch takes heads' outputs; empty: none. It runs
+  // without the setting, as the sources of `patch` do.
+  std::vector<int32_t> source_ids = {};
 };
 
 // [layer, head]: the change of answer_nll, in nats, that the gradient predicts to first order if
@@ -59,6 +62,9 @@ struct ActivationGradients {
   // Estimates of `ablate` with rows=answer, and with rows=all; empty without an answer.
   HeadEffects answer_rows;
   HeadEffects all_rows;
+  // [layer, head]: likewise if the head's output in the prompt's last row becomes that of the
+  // source prompt (`patch` with what=z, span=last). Empty without an answer or a source.
+  std::vector<double> last_row_patch;
 };
 
 class GradientPass {

@@ -50,10 +50,11 @@ ProbeBatch InfluencePrompts(const OptionSet& options, const RunnableModel& model
   }
   ModelConfig config = model.config;
   config.beyond_context = options.Flag("beyond-context");
-  for (const int64_t place : batch.places) {
-    const Prompt prompt = batch.prompt(batch.samples.front(), place);
-    CheckPromptFits(config, prompt, setting);
-    if (prompt.answer_ids.empty() && options.Integer("cotangents") == 0) {
+  for (const int64_t sample : batch.samples) {
+    for (const int64_t place : batch.places) {
+      const Prompt prompt = batch.prompt(sample, place);
+      CheckPromptFits(config, prompt, setting);
+      if (!prompt.answer_ids.empty() || options.Integer("cotangents") > 0) continue;
       throw UsageError("prompt", "it has no answer whose gradient could be computed",
                        "Give --answer, or --cotangents for the gradient of the output as a whole");
     }
@@ -61,8 +62,9 @@ ProbeBatch InfluencePrompts(const OptionSet& options, const RunnableModel& model
   return batch;
 }
 
-// Returns one record influence per prompt, row-major over samples and places.
+// Returns one record influence per prompt, row-major over samples and places. `source`: of patches.
 std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch& batch,
+                                     const std::optional<PatchSource>& source,
                                      const OptionSet& options, const JobContext& job) {
   std::vector<Record> records;
   const int64_t total = std::ssize(batch.samples) * std::ssize(batch.places);
@@ -76,6 +78,10 @@ std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch&
                               .cotangents = options.Integer("cotangents"),
                               .seed = static_cast<uint64_t>(options.Integer("cotangent-seed"))};
       request.ids.insert(request.ids.end(), prompt.answer_ids.begin(), prompt.answer_ids.end());
+      if (source) {
+        const bool is_next = source->kind == PatchSource::Kind::kNext;
+        request.source_ids = batch.prompt(sample + (is_next ? 1 : 0), source->place).ids;
+      }
       records.push_back(InfluenceRecord(prompt, pass.Run(request), options.Integer("parts")));
     }
   }
@@ -94,7 +100,7 @@ int64_t MeanTokens(const std::vector<Record>& records) {
 
 // Writes the file of --out.
 void WriteInfluence(const CommandInput& input, const OptionSet& options, const RunnableModel& model,
-                    const GradientPass& pass, std::vector<Record> records) {
+                    const GradientPass& pass, const std::vector<Record>& records) {
   if (options.Text("out").empty()) return;
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");
@@ -123,7 +129,8 @@ void RunInfluence(const CommandInput& input) {
                            .dtype = ParseDtype(options.Text("dtype")),
                            .threads = options.Has("threads") ? options.Integer("threads") : 0},
                           input.job);
-  const std::vector<Record> records = InfluenceRecords(pass, batch, options, input.job);
+  const std::vector<Record> records =
+      InfluenceRecords(pass, batch, scan ? scan->source : std::nullopt, options, input.job);
 
   std::vector<Axis> leading = {ValuedAxis("sample", batch.samples),
                                ValuedAxis("place", batch.places)};
@@ -139,7 +146,7 @@ void RunInfluence(const CommandInput& input) {
         PromptRecord(batch.prompt(batch.samples.front(), place), *model.tokenizer, place));
   }
   for (Record& record : written) record.attributes["intervention"] = PrintIntervention(setting);
-  WriteInfluence(input, options, model, pass, std::move(written));
+  WriteInfluence(input, options, model, pass, written);
 
   const std::string& out = options.Text("out");
   if (options.Flag("json")) {

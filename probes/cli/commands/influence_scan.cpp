@@ -24,21 +24,32 @@ namespace {
 
 constexpr size_t kShownEstimates = 10;
 
-// Returns the array that estimates the effects of the scan's term.
-std::string EstimateOf(const Scan& scan, const std::string& file) {
+// Sets `estimate` and `source` for the scan's term.
+void ReadTerm(const Scan& scan, const std::string& file, HeadScan* found) {
   if (scan.kind == "heads") {
     const Intervention term = ParseIntervention(TermOf(scan, {"L0H0", "L0H0", {0, 0}}));
     for (const bool mean : {false, true}) {
       for (const bool all : {false, true}) {
         const std::string text = fmt::format("ablate(L0H0, with={}, rows={})",
                                              mean ? "mean" : "zero", all ? "all" : "answer");
-        if (term == ParseIntervention(text)) return HeadEstimateName(mean, all);
+        if (term == ParseIntervention(text)) found->estimate = HeadEstimateName(mean, all);
       }
     }
+    const Patch* patch = term.Find<Patch>();
+    const bool is_sample = patch != nullptr && (patch->source.kind == PatchSource::Kind::kPlace ||
+                                                patch->source.kind == PatchSource::Kind::kNext);
+    if (is_sample &&
+        term == ParseIntervention(fmt::format("patch(from={}, what=z, span=last, heads=L0H0)",
+                                              patch->source.Text()))) {
+      found->estimate = kHeadPatchEstimate;
+      found->source = patch->source;
+    }
   }
+  if (!found->estimate.empty()) return;
   throw UsageError(file, fmt::format("it is a scan of {} over {}", Quote(scan.term), scan.kind),
                    "Give the file of a scan over heads with ablate({head}, with=zero or mean, "
-                   "rows=answer or all)");
+                   "rows=answer or all), or patch(from=place:N or next:N, what=z, span=last, "
+                   "heads={head})");
 }
 
 std::string NumbersOf(const std::vector<int64_t>& numbers) {
@@ -63,7 +74,8 @@ HeadScan ReadHeadScan(const OptionSet& options, const ModelSource& model) {
   if (!plan.scan || !reader.Has(kScanRecord)) {
     throw UsageError(file, "it is not the file of a scan", "Give a file of midscope scan --out");
   }
-  HeadScan scan{options, EstimateOf(*plan.scan, file), reader.Read(kScanRecord)};
+  HeadScan scan{options, "", reader.Read(kScanRecord), {}};
+  ReadTerm(*plan.scan, file, &scan);
   if (reader.provenance().model_hash != model.Hash()) {
     throw Failure(file, "it is a scan of another model, " + reader.provenance().model_path,
                   "Give that model, or scan this one");
@@ -186,7 +198,7 @@ Printout HeadEstimatesText(const Record& by_place, const HeadEstimates& found) {
                scanned ? fmt::format("{:.4f}", head.exact) : "-"});
   }
   Printout text;
-  text.AddTitled(fmt::format("First-order effects of head ablations on answer_nll ({}), means over "
+  text.AddTitled(fmt::format("First-order effects of heads on answer_nll ({}), means over "
                              "places, in nats; the largest {}",
                              found.estimate, scanned ? "exact ones" : "ones"),
                  std::move(table));

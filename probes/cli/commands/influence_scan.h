@@ -11,16 +11,18 @@
 
 #include "core/base/options.h"
 #include "core/base/record.h"
+#include "core/intervention/patch.h"
 #include "core/model/model_source.h"
 #include "probes/cli/console/printout.h"
 
 namespace midscope::cli {
 
-// A scan of heads by `ablate`.
+// A scan of heads by `ablate`, or by `patch` of their outputs in the last row.
 struct HeadScan {
-  OptionSet options;     // of the run of `influence` on the scan's samples
-  std::string estimate;  // the array that estimates its effects (HeadEstimateName)
-  Record record;         // scan: effect [layer, head, place]
+  OptionSet options;                  // of the run of `influence` on the scan's samples
+  std::string estimate;               // the array that estimates its effects (HeadEstimateName)
+  Record record;                      // scan: effect [layer, head, place]
+  std::optional<PatchSource> source;  // of patches: the same or the next sample at a place
 };
 
 // Reads the file of option --scan and sets the task, samples, places, prompt format and setting of

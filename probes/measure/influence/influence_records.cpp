@@ -88,7 +88,7 @@ void AddHeads(const std::string& name, const std::vector<double>& effects, Recor
                             {"layer", "head"},
                             effects,
                             "nats",
-                            "first-order estimate of the change of answer_nll by an ablation"});
+                            "first-order estimate of the change of answer_nll"});
 }
 
 }  // namespace
@@ -115,6 +115,7 @@ Record InfluenceRecord(const Prompt& prompt, const ActivationGradients& found, i
     AddHeads(HeadEstimateName(true, false), found.answer_rows.mean, &record);
     AddHeads(HeadEstimateName(false, true), found.all_rows.zero, &record);
     AddHeads(HeadEstimateName(true, true), found.all_rows.mean, &record);
+    if (!found.last_row_patch.empty()) AddHeads(kHeadPatchEstimate, found.last_row_patch, &record);
   }
   record.attributes["prompt_tokens"] = found.tokens;
   if (std::isfinite(found.answer_nll)) record.attributes[kAnswerNll] = found.answer_nll;

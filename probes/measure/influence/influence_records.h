@@ -24,6 +24,10 @@ inline constexpr const char* kInfluenceKinds[] = {kAnswerGradient, kOutputGradie
 // answer rows: head_zero_effect, head_mean_effect, ..._all_rows.
 std::string HeadEstimateName(bool with_mean, bool all_rows);
 
+// The array [layer, head] that estimates patches of the last row (ActivationGradients), if there is
+// a source.
+inline constexpr const char* kHeadPatchEstimate = "head_patch_effect";
+
 // Makes record influence of one prompt, of which NAME is answer_gradient (if it has an answer) and
 // output_gradient (if there were cotangents):
 //   NAME [layer, token]        norm of the gradient with respect to the token's stream

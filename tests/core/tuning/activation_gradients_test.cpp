@@ -70,6 +70,32 @@ class ScalesHead : public Hook {
   int64_t first_row_;
 };
 
+// Keeps the output of one head in a run's last prompt row; in later runs, moves it by `part` of the
+// way to what was kept.
+class TakesHead : public Hook {
+ public:
+  TakesHead(int64_t layer, int64_t head) : layer_(layer), head_(head) {}
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    if (point != HookPoint{HookSite::kZ, layer_}) return {};
+    const int64_t last = kept_.empty() ? sequence.rows - 1 : kPromptTokens - 1;
+    return {HookAccess::kWrite, {last, last + 1}};
+  }
+  void OnActivation(HookView& view) override {
+    const bool keeps = kept_.empty();
+    for (int64_t i = 0; i < view.shape[3]; ++i) {
+      const float now = view.At(0, 0, head_, i);
+      if (keeps) kept_.push_back(now);
+      view.Set(0, 0, head_, i, now + part * (kept_[static_cast<size_t>(i)] - now));
+    }
+  }
+  float part = 0;
+
+ private:
+  int64_t layer_;
+  int64_t head_;
+  std::vector<float> kept_;
+};
+
 // Returns logits [row, vocabulary] from the last token of the prompt on.
 std::vector<float> LogitsOf(const Decoder& decoder, const std::vector<int32_t>& ids,
                             const std::string& setting, Hook* hook) {
@@ -158,6 +184,35 @@ TEST_P(ActivationGradientsTest, HeadEffectsAreThoseOfASmallStepTowardsZero) {
                   (up - down) / (2 * double{kPart}), kTolerance * largest)
           << head << " from row " << first_row;
     }
+  }
+}
+
+// Between a prompt and itself nothing changes; from another prompt, the estimate is that of a small
+// part of the way.
+TEST_P(ActivationGradientsTest, PatchesAreEstimatedFromTheSourcesLastRow) {
+  const auto source = OpenModel(test::TinyModelPath(GetParam()));
+  const GradientPass pass(*source, {}, {});
+  GradientRequest request{.ids = ids_, .prompt_tokens = kPromptTokens};
+  request.source_ids.assign(ids_.begin(), ids_.begin() + kPromptTokens);
+  for (const double effect : pass.Run(request).last_row_patch) EXPECT_NEAR(effect, 0, 1e-6);
+
+  request.source_ids = {request.source_ids.end() - 5, request.source_ids.end()};
+  const ActivationGradients found = pass.Run(request);
+  ASSERT_EQ(std::ssize(found.last_row_patch), found.layers * found.heads);
+  const auto decoder = test::TinyDecoder(GetParam());
+  const double plain = LogLikelihood(*decoder, ids_, "none");
+  constexpr float kPart = 0.01F;
+  for (int64_t head = 0; head < found.heads; ++head) {
+    TakesHead hook(found.layers - 1, head);
+    RunRequest run;
+    run.ids = request.source_ids;
+    run.hooks = {&hook};
+    (void)decoder->RunOne(run);
+    hook.part = kPart;
+    const double change = -(LogLikelihood(*decoder, ids_, "none", &hook) - plain) / kPart;
+    EXPECT_NEAR(found.last_row_patch[static_cast<size_t>((found.layers - 1) * found.heads + head)],
+                change, 0.02)
+        << head;
   }
 }
 
