@@ -77,7 +77,8 @@ DifferentiableModel::DifferentiableModel(const ModelSource& source,
 }
 
 at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
-                                       std::span<const AttentionPlan> plans) const {
+                                       std::span<const AttentionPlan> plans,
+                                       const PassOptions& pass) const {
   const auto tokens = static_cast<int64_t>(ids.size());
   const at::Tensor rows = at::tensor(std::vector<int64_t>(ids.begin(), ids.end()));
   at::Tensor stream = at::embedding(Weight("token_embedding"), rows.to(options_.device));
@@ -92,28 +93,31 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
     const auto check = [cancel = options_.cancel] {
       if (cancel != nullptr && *cancel) throw Cancelled();
     };
-    const auto block = [this, layer, check](const at::Tensor& x) {
+    const auto block = [this, layer, check, heads = pass.heads](const at::Tensor& x) {
       check();
-      return Block(layer, x);
+      return Block(layer, x, heads);
     };
+    if (pass.stream) stream = pass.stream(index, stream);
     stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
                                   : block(stream);
     if (stream.requires_grad()) stream.register_hook([check](const at::Tensor&) { check(); });
   }
+  stream = stream.narrow(0, pass.first_logit_row, tokens - pass.first_logit_row);
   if (config_.final_norm) stream = Norm("final_norm", stream);
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
                                                     : Linear("output", stream);
   return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
 }
 
-at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tensor& stream) const {
+at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tensor& stream,
+                                      const PassOptions::Tap& heads) const {
   const std::string& prefix = layer.prefix;
   const auto finished = [&](const std::string& norm, const at::Tensor& update) {
     return (config_.output_norms ? Norm(norm, update) : update) * config_.update_scale;
   };
   const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
   const at::Tensor middle =
-      stream + finished(prefix + "attention_output_norm", Attention(layer, input));
+      stream + finished(prefix + "attention_output_norm", Attention(layer, input, heads));
 
   const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
   const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");
@@ -123,7 +127,8 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   return middle + finished(prefix + "mlp_output_norm", update);
 }
 
-at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x) const {
+at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x,
+                                          const PassOptions::Tap& heads) const {
   auto [q, k, v] = config_.latent.used() ? LatentProjections(layer, x) : Projections(layer, x);
   if (layer.query_scale.defined()) q = (q.to(at::kFloat) * layer.query_scale).to(q.scalar_type());
   at::Tensor z;
@@ -146,6 +151,7 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
     const at::Tensor pattern = at::softmax(logits, -1).narrow(-1, 0, k.size(1));
     z = at::matmul(pattern.to(v.scalar_type()), v);
   }
+  if (heads) z = heads(layer.index, z);
   return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
 }
 

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -42,6 +43,18 @@ struct DifferentiableOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
+// Which logits a pass computes, and the activations that its caller reads or replaces.
+struct PassOptions {
+  using Tap = std::function<at::Tensor(int64_t layer, const at::Tensor& values)>;
+
+  int64_t first_logit_row = 0;  // logits of earlier tokens are not computed
+  // Called with the input [token, hidden] of each layer (hook_resid_pre), and with the outputs
+  // [head, token, width] of its heads (hook_z); the pass continues with the result. May be empty.
+  // With checkpoints, `heads` is called again in the backward pass.
+  Tap stream{};
+  Tap heads{};
+};
+
 class DifferentiableModel {
  public:
   // Loads the weights; `source` need not outlive the model. Throws Error for a model whose
@@ -60,9 +73,11 @@ class DifferentiableModel {
   // Returns the tensors that have gradients, in the order of their names.
   std::vector<at::Tensor> Parameters() const;
 
-  // Returns logits [token, vocabulary] in float32, with a graph that leads to the weights and is
-  // valid while this model exists. plans [layer]: from TuningPlans for this number of tokens.
-  at::Tensor Logits(std::span<const int32_t> ids, std::span<const AttentionPlan> plans) const;
+  // Returns logits [token, vocabulary] in float32, from pass.first_logit_row on, with a graph that
+  // leads to the weights and is valid while this model exists. plans [layer]: from TuningPlans for
+  // this number of tokens.
+  at::Tensor Logits(std::span<const int32_t> ids, std::span<const AttentionPlan> plans,
+                    const PassOptions& pass = {}) const;
 
  private:
   using QueryKeyValue = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // [heads, token, width]
@@ -70,9 +85,11 @@ class DifferentiableModel {
   // Returns those whose names begin with this.
   std::vector<at::Tensor> ParametersOf(const std::string& prefix) const;
 
-  // From the stream [token, hidden] to the stream.
-  at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream) const;
-  at::Tensor Attention(const LayerTensors& layer, const at::Tensor& x) const;
+  // From the stream [token, hidden] to the stream. `heads`: PassOptions::heads.
+  at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream,
+                   const PassOptions::Tap& heads) const;
+  at::Tensor Attention(const LayerTensors& layer, const at::Tensor& x,
+                       const PassOptions::Tap& heads) const;
   at::Tensor HeadsOf(const LayerTensors& layer, const std::string& name, int64_t heads,
                      const at::Tensor& x) const;
   QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x) const;

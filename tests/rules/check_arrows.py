@@ -21,7 +21,7 @@ FOLDERS = {
              "terms", "compute", "decoder", "run", "tuning"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "measure/scan", "sweep",
-               "measure/channels", "tuning", "engine", "serve", "client", "cli"],
+               "measure/channels", "measure/influence", "tuning", "engine", "serve", "client", "cli"],
     "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

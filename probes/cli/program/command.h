@@ -61,6 +61,7 @@ Command ShowCommand();
 Command MergeCommand();
 Command CompareCommand();
 Command CompareModelsCommand();
+Command InfluenceCommand();
 Command ReportCommand();
 Command CurvesCommand();
 Command JudgeCommand();

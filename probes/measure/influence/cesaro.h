@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The influence of tokens on the last one in a decoder whose attention is even over all earlier
+// tokens, without weights (Chowdhury 2026, arXiv 2603.10123): rows of powers of
+// N = (1 - alpha) I + alpha M, where M is the Cesaro matrix, M[i, j] = 1 / (i + 1) for j <= i, and
+// alpha is the share of attention in the output of a layer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace midscope {
+
+// Returns the last row of N^layers, [token]; its sum is 1. tokens >= 1.
+std::vector<double> CesaroInfluence(int64_t tokens, int64_t layers, double alpha);
+
+struct CesaroFit {
+  double alpha = 0;             // of 0.01, 0.02, ..., 0.99
+  std::vector<double> by_part;  // as the curve it is fitted to
+  // Root mean square of the difference of natural logarithms.
+  double difference = 0;
+};
+
+// Fits alpha to a curve by equal parts of the prompt, relative to the mean over all tokens
+// (NAME_by_part of InfluenceRecord): the least squares of differences of logarithms. NaN if a value
+// of the curve is not above 0.
+CesaroFit FitCesaro(std::span<const double> by_part, int64_t tokens, int64_t layers);
+
+}  // namespace midscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Gradients by token, layer, passage and part of the prompt, and their means by place of the gold
+// piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/record.h"
+#include "core/tokenizer/prompt.h"
+#include "core/tuning/activation_gradients.h"
+
+namespace midscope {
+
+inline constexpr const char* kInfluenceRecord = "influence";
+inline constexpr const char* kInfluenceByPlaceRecord = "influence_by_place";
+
+// The two gradients: of the answer's log likelihood, and of the output as a whole.
+inline constexpr const char* kAnswerGradient = "answer_gradient";
+inline constexpr const char* kOutputGradient = "output_gradient";
+inline constexpr const char* kInfluenceKinds[] = {kAnswerGradient, kOutputGradient};
+
+// Returns the name of the array that estimates `ablate` with mean or zero, in all rows or in the
+// answer rows: head_zero_effect, head_mean_effect, ..._all_rows.
+std::string HeadEstimateName(bool with_mean, bool all_rows);
+
+// The array [layer, head] that estimates patches of the last row (ActivationGradients), if there is
+// a source.
+inline constexpr const char* kHeadPatchEstimate = "head_patch_effect";
+
+// Makes record influence of one prompt, of which NAME is answer_gradient (if it has an answer) and
+// output_gradient (if there were cotangents):
+//   NAME [layer, token]        norm of the gradient with respect to the token's stream
+//   NAME_gold, NAME_distractors, NAME_question [layer]
+//                              its mean over the tokens of the passage; NaN if there are none.
+//                              Distractors are the passages that do not overlap gold or question.
+//   NAME_by_part [layer, part] mean over the tokens of each of `parts` equal parts of the prompt,
+//                              divided by the mean over all its tokens; NaN for a part of no tokens
+// and the estimates [layer, head] of head ablations (HeadEstimateName); attributes answer_nll and
+// prompt_tokens.
+Record InfluenceRecord(const Prompt& prompt, const ActivationGradients& found, int64_t parts);
+
+// Makes record influence_by_place of records influence that are stacked over [sample, place]: means
+// over samples of the arrays above, but for those by token, [place, ...]; NAME_gold_ratio, with
+// _low and _high [place, layer]: the geometric mean over samples of NAME_gold / NAME_distractors
+// and its 95 % interval, by Student's t of the logarithms; answer_nll [place].
+Record InfluenceByPlace(const Record& stacked);
+
+}  // namespace midscope
