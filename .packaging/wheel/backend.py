@@ -8,7 +8,8 @@ import tomllib
 
 from wheel_file import ROOT, VERSION, Wheel
 
-# The package itself is not imported, as numpy takes a second.
+# The package itself is not imported, as numpy takes a second. The folder of commands is appended to PATH: the program starts
+# midscope-gui, which draws pictures.
 SCRIPT = """#!python
 import importlib.util
 import os
@@ -18,6 +19,7 @@ import sys
 package = pathlib.Path(importlib.util.find_spec("midscope").origin).parent
 program = str(package / "bin" / "midscope")
 os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
+os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(__file__).resolve().parent)
 os.execv(program, [program, *sys.argv[1:]])
 """
 WINDOW_SCRIPT = """#!python

@@ -57,5 +57,7 @@ def main():
                  f"  sudo apt-get install --no-install-recommends {' '.join(packages)}")
     os.environ.setdefault("MIDSCOPE_PROGRAM", str(folder / "bin/midscope"))
     os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
+    # The engine starts midscope-gui, which draws the pictures of reports.
+    os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(sys.argv[0]).resolve().parent)
     program = str(HERE / "bin/midscope-gui")
     os.execv(program, [program, *sys.argv[1:]])
