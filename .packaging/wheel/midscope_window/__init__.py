@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-3.0-or-later
+# SPDX-License-Identifier: MIT
 """Starts the window, midscope-gui, on the program of the package midscope in the same environment."""
 import ctypes
 import importlib.metadata
