@@ -28,6 +28,7 @@ libkeyutils.so.1 libldap-2.5.so.0 liblber-2.5.so.0 libsasl2.so.2 libgnutls.so.30
 libunistring.so.2 libp11-kit.so.0 libtasn1.so.6 libffi.so.8""".split())
 HEADERS = ["libeigen3-dev", "libcli11-dev", "nlohmann-json3-dev", "libmsgpack-cxx-dev"]  # compiled into the libraries
 NEWEST = {"GLIBC": (2, 35), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEBIAN_FOLDER = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 
 
@@ -46,23 +47,19 @@ def needed(file):
 
 
 class Libraries:
-    """The libraries that the installed program loads: where each is now, and where it comes from."""
+    """The libraries that files load: where each is now, and where it comes from. `names`: those that are certainly loaded; `known`:
+    those that a package may contain; `left_out(name)`: whether a package does without it."""
 
-    def __init__(self, build, installed):
-        self.torch = pathlib.Path(cached(build, "LibTorch_CPU_LIBRARY")).parent
-        self.home = self.torch.parent.parent
-        self.folders = [*installed.glob("lib*"), self.torch, *self.home.glob("nvidia/*/lib"), DEBIAN_FOLDER]
-        self.mpi = cached(build, "MIDSCOPE_MPI") == "ON"
+    def __init__(self, names, folders, known, left_out):
         self.files = {}
         self.missing = []
-        waiting = sorted(OWN)
+        waiting = sorted(names)
         while waiting:
             name = waiting.pop()
-            # Packages are made without MPI; a build with it can be checked all the same.
-            if name in self.files or name in SYSTEM or (self.mpi and name.startswith("libmpi")):
+            if name in self.files or left_out(name):
                 continue
-            path = next((folder / name for folder in self.folders if (folder / name).exists()), None)
-            if path is None or name not in OWN | LIBTORCH | NVIDIA | DEBIAN:
+            path = next((folder / name for folder in folders if (folder / name).exists()), None)
+            if path is None or name not in known:
                 self.missing.append(name)
                 continue
             self.files[name] = path.resolve()
@@ -70,22 +67,43 @@ class Libraries:
 
     def licences(self):
         """Returns {name in the package: file}. Packages of Debian are found by their files."""
-        found = {"midscope.LICENSE": pathlib.Path(__file__).parent.parent / "LICENSE"}
-        for path in [*self.home.glob("*.dist-info/licenses/*")]:
-            found[path.parent.parent.name.split("-")[0] + "." + path.name] = path
-        for package in sorted({debian_package(path) for name, path in self.files.items() if name in DEBIAN} | {"libgomp1", *HEADERS}):
-            found[package + ".copyright"] = pathlib.Path("/usr/share/doc") / package / "copyright"
-        for path in list(found.values()):
-            for name in re.findall(r"/usr/share/common-licenses/([\w.-]*\w)", path.read_text(errors="replace")) if path.is_file() else []:
-                found["common." + name] = pathlib.Path("/usr/share/common-licenses") / name
-        return found
+        return with_common_licences(self.own_licences() | {
+            package + ".copyright": pathlib.Path("/usr/share/doc") / package / "copyright" for package in sorted(self.packages())})
 
     def problems(self):
         """Returns what forbids packages. Licences of LibTorch are not looked for: `.packaging/package` fetches them."""
-        found = [f"{name}: it is neither a library of every system nor in the lists of .packaging/tree.py" for name in self.missing]
+        found = [f"{name}: it is neither a library of every system nor in the lists of .packaging" for name in self.missing]
         for name, path in self.files.items():
             found += too_new(name, path)
         return found + [f"{path}: this licence is missing" for path in self.licences().values() if not path.is_file()]
+
+
+class ToolkitLibraries(Libraries):
+    """The libraries that the installed program loads."""
+
+    def __init__(self, build, installed):
+        torch = pathlib.Path(cached(build, "LibTorch_CPU_LIBRARY")).parent
+        self.home = torch.parent.parent
+        # Packages are made without MPI; a build with it can be checked all the same.
+        self.mpi = mpi = cached(build, "MIDSCOPE_MPI") == "ON"
+        super().__init__(OWN, [*installed.glob("lib*"), torch, *self.home.glob("nvidia/*/lib"), DEBIAN_FOLDER],
+                         OWN | LIBTORCH | NVIDIA | DEBIAN, lambda name: name in SYSTEM or (mpi and name.startswith("libmpi")))
+
+    def own_licences(self):
+        return {"midscope.LICENSE": ROOT / "LICENSE"} | {
+            path.parent.parent.name.split("-")[0] + "." + path.name: path for path in self.home.glob("*.dist-info/licenses/*")}
+
+    def packages(self):
+        return {debian_package(path) for name, path in self.files.items() if name in DEBIAN} | {"libgomp1", *HEADERS}
+
+
+def with_common_licences(licences):
+    """Adds the texts in Debian's folder of common licences that these name."""
+    found = dict(licences)
+    for path in licences.values():
+        for name in re.findall(r"/usr/share/common-licenses/([\w.-]*\w)", path.read_text(errors="replace")) if path.is_file() else []:
+            found["common." + name] = pathlib.Path("/usr/share/common-licenses") / name
+    return found
 
 
 def debian_package(path):
@@ -104,14 +122,14 @@ def too_new(name, path):
             if tuple(int(part) for part in version.split(".")) > NEWEST[kind]]
 
 
-def install(build, prefix):
-    run("cmake", "--install", build, "--component", "toolkit", "--prefix", prefix)
+def install(build, prefix, component="toolkit"):
+    run("cmake", "--install", build, "--component", component, "--prefix", prefix)
 
 
 def make(build, tree):
     shutil.rmtree(tree, ignore_errors=True)
     install(build, tree)
-    libraries = Libraries(build, tree)
+    libraries = ToolkitLibraries(build, tree)
     if libraries.mpi:
         sys.exit(f"midscope: {build} is built with MPI, which packages do without. Configure it with -DMIDSCOPE_MPI=OFF")
     report(libraries.problems())
@@ -126,18 +144,22 @@ def make(build, tree):
         run("patchelf", "--force-rpath", "--set-rpath", run_path, file)
     for file in (tree / "lib").iterdir():
         file.chmod(0o644)
-    licences = libraries.licences()
+    licences = copy_licences(libraries, tree / "share/doc/midscope/licences")
     report([f"{name}: its licence is missing" for name in ("torch", "nvidia_cuda_runtime", "nvidia_cuda_cupti")
             if not any(licence.startswith(name + ".") for licence in licences)])
-    documents = tree / "share/doc/midscope/licences"
-    documents.mkdir(parents=True)
-    for name, path in licences.items():
-        shutil.copyfile(path, documents / name)
     program = tree / "bin/midscope"
     write(tree / "share/man/man1/midscope.1.gz", gzip.compress(run(program, "man").encode(), mtime=0))
     for shell, path in {"bash": "bash-completion/completions/midscope", "zsh": "zsh/vendor-completions/_midscope",
                         "fish": "fish/vendor_completions.d/midscope.fish"}.items():
         write(tree / "share" / path, run(program, "completion", shell).encode())
+
+
+def copy_licences(libraries, folder):
+    licences = libraries.licences()
+    folder.mkdir(parents=True)
+    for name, path in licences.items():
+        shutil.copyfile(path, folder / name)
+    return licences
 
 
 def write(path, content):
@@ -157,7 +179,7 @@ def check(build):
         install(build, prefix)
         files = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
         expected = {"bin/midscope"} | {f"lib/{name}" for name in OWN}
-        libraries = Libraries(build, prefix)
+        libraries = ToolkitLibraries(build, prefix)
         report([f"{name}: an installed file that no package expects" for name in sorted(files - expected)] +
                [f"{name}: it is not installed" for name in sorted(expected - files)] +
                too_new("bin/midscope", prefix / "bin/midscope") + libraries.problems())

@@ -4,7 +4,8 @@
 
 Gathers in OUT/pages the pages of this folder, those of the tree, what they link to, and a reference made by PROGRAM
 (midscope) and from the Python package, and runs Sphinx, whose warnings are errors. The interpreter needs the packages of
-requirements.txt. MIDSCOPE_SITE_INSTALL: how users install, on every page (default: from a wheel that they have).
+requirements.txt. MIDSCOPE_SITE_REPOSITORY: OWNER/NAME on GitHub, once a release is uploaded: pages then install by name and have
+links that open the notebooks on hosts of notebooks. Without it, users install from a wheel that they have.
 """
 import importlib.util
 import os
@@ -16,7 +17,10 @@ from pathlib import Path
 
 here = Path(__file__).resolve().parent
 root = here.parents[1]
-install = os.environ.get("MIDSCOPE_SITE_INSTALL", "pip install ./midscope-*.whl")
+repository = os.environ.get("MIDSCOPE_SITE_REPOSITORY")
+install = "pip install midscope" if repository else "pip install ./midscope-*.whl"
+notebook_hosts = {"Colab": "https://colab.research.google.com/github/{repository}/blob/main/{path}",
+                  "Kaggle": "https://kaggle.com/kernels/welcome?src=https://github.com/{repository}/blob/main/{path}"}
 topics = ["interventions", "presets", "tasks", "jsonl", "probes", "schema"]
 link = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
@@ -27,12 +31,25 @@ def tree_pages() -> list[Path]:
     return [Path(page) for page in listed if not page.startswith((".packaging", "tests/core"))]
 
 
+def notebook_links() -> str:
+    """A table of the notebooks with links to hosts that run them; nothing without a public repository."""
+    if not repository:
+        return ""
+    lines = ["Notebooks, to be opened elsewhere; run `%pip install midscope[notebook]` in a cell of its own first:", "",
+             "| notebook | " + " | ".join(notebook_hosts) + " |", "| --- " * (1 + len(notebook_hosts)) + "|"]
+    for path in sorted((root / "probes/python/notebooks").glob("*.ipynb")):
+        name = path.relative_to(root).as_posix()
+        links = [f"[open]({address.format(repository=repository, path=name)})" for address in notebook_hosts.values()]
+        lines.append(f"| {path.stem.replace('_', ' ')} | " + " | ".join(links) + " |")
+    return "\n".join(lines)
+
+
 def gather(pages: Path) -> None:
     """Copies all pages, and the files that they link to; a link to a folder becomes its text."""
     sources = {page: root / page for page in tree_pages()}
     sources |= {page.relative_to(here): page for page in here.rglob("*.md")}
     for name, source in sources.items():
-        text = source.read_text(encoding="utf-8").replace("@INSTALL@", install)
+        text = source.read_text(encoding="utf-8").replace("@INSTALL@", install).replace("@NOTEBOOKS@", notebook_links())
 
         def checked(match: re.Match[str]) -> str:
             base = root if match[2].startswith("/") else source.parent

@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// The program's version, "0.1.0".
+// The program's version, "0.1.0"; in packages with the commit, "0.1.0+g1fa85d8d4c2b".
 std::string ProgramVersion();
 // The versions of libraries: "LibTorch 2.11.0, HDF5 1.10.8".
 std::string LibraryVersions();
