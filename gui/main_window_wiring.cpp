@@ -25,6 +25,7 @@
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome/sweep_panel.h"
+#include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/panel.h"
 #include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/document_bar.h"
@@ -125,6 +126,9 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
+  const auto* tuning = panel<TuningPanel>();
+  connect(tuning, &TuningPanel::AdapterOffered, files_, &FileMenu::OpenAdapter);
+  connect(tuning, &TuningPanel::ModelOffered, files_, &FileMenu::OpenSecond);
   WireUndo();
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);

@@ -20,6 +20,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/model/provenance.h"
 #include "probes/tuning/tuning_documents.h"
+#include "probes/tuning/tuning_options.h"
 #include "probes/tuning/tuning_run.h"
 #include "probes/tuning/tuning_samples.h"
 
