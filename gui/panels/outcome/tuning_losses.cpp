@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QObject>
 #include <QRegularExpression>
+#include <QStringList>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -65,15 +66,22 @@ void ShowLosses(const std::vector<TuningLosses>& runs, bool rate, LinesPlot& plo
   LinesPlot::View view;
   view.array = name;
   for (const TuningLosses& run : runs) {
-    record.axes[0].labels.push_back(run.name.toStdString());
+    QStringList held;
+    for (const double loss : run.held_out) held << QString::number(loss, 'f', 4);
+    const QString text = QObject::tr("held out %1").arg(held.join(QStringLiteral(" → ")));
+    const bool named = !rate && runs.size() > 1 && !held.isEmpty();
+    record.axes[0].labels.push_back(
+        (named ? QStringLiteral("%1, %2").arg(run.name, text) : run.name).toStdString());
     for (const double step : steps) {
       const qsizetype at = run.steps.indexOf(step);
       values.push_back(at < 0 ? std::nan("") : rate ? run.rate[at] : run.loss[at]);
     }
-    for (qsizetype i = 0; i < run.held_out.size() && !rate; ++i) {
-      const QString text = i == 0 ? QObject::tr("held out, before: %1") : QObject::tr("after: %1");
-      view.marks.push_back({run.held_out[i], (runs.size() > 1 ? run.name + QLatin1Char(' ') : "") +
-                                                 text.arg(run.held_out[i], 0, 'f', 4)});
+    // Horizontal lines of several runs would look alike.
+    if (rate || runs.size() > 1) continue;
+    for (qsizetype i = 0; i < held.size(); ++i) {
+      view.marks.push_back(
+          {run.held_out[i],
+           (i == 0 ? QObject::tr("held out, before: %1") : QObject::tr("after: %1")).arg(held[i])});
     }
   }
   record.arrays = {{name,

@@ -33,8 +33,8 @@ TuningLosses LossesOf(const Record& record, const QString& name);
 // The displayed name of the run that wrote the file: its folder's for a file tuning.h5.
 QString TuningName(const QString& path);
 
-// Draws one line per run; with `rate`, the learning rate, else the loss, and held-out losses as
-// horizontal lines.
+// Draws one line per run; with `rate`, the learning rate, else the loss, and held-out losses: of
+// one run as horizontal lines, of several beside their names.
 void ShowLosses(const std::vector<TuningLosses>& runs, bool rate, LinesPlot& plot);
 
 }  // namespace midscope

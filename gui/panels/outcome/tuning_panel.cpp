@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
@@ -108,11 +109,13 @@ TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
                                                                   {"out", "tuned"}})
     form_->SetText(name, text);
   scroll->setWidget(form_);
-  auto* plots = new QSplitter(Qt::Vertical, sides);
+  auto* plots = new QTabWidget(sides);
+  plots->setDocumentMode(true);
   loss_ = new LinesPlot(plots, QStringLiteral("tuning_loss"));
   loss_->setObjectName(QStringLiteral("tuning_loss"));
   rate_ = new LinesPlot(plots, QStringLiteral("tuning_rate"));
-  plots->setSizes({300, 150});
+  plots->addTab(loss_, tr("Loss"));
+  plots->addTab(rate_, tr("Learning rate"));
   sides->setStretchFactor(1, 1);
   process_ = new SweepProcess(session()->files_of_engine().link(), this);
   auto* column = new QVBoxLayout(this);
@@ -293,6 +296,7 @@ void TuningPanel::ShowButtons() {
 
 void TuningPanel::ShowCost() {
   const OptionSet& options = form_->options();
+  if (process_->running()) return;  // Cancel stays where it is
   QString text = Began() && !Tuned() ? tr("Resume") : tr("Tune");
   ErrorText([&] {
     const int64_t steps = options.Integer("steps");
