@@ -149,6 +149,9 @@ QWidget* TuningPanel::MakeButtons() {
   progress_ = new QProgressBar(buttons);
   progress_->setObjectName(QStringLiteral("tuning_progress"));
   progress_->setTextVisible(false);
+  QSizePolicy keeps_room = progress_->sizePolicy();
+  keeps_room.setRetainSizeWhenHidden(true);
+  progress_->setSizePolicy(keeps_room);
   left_ = new QLabel(buttons);
   left_->setObjectName(QStringLiteral("tuning_left"));
   FlowLayout* row = MakeControlFlow();
@@ -235,8 +238,6 @@ void TuningPanel::OnLine(const QString& line) {
 }
 
 void TuningPanel::OnFinished(const QString& failure, bool stopped) {
-  progress_->setRange(0, 1);
-  progress_->reset();
   left_->clear();
   if (!failure.isEmpty()) {
     note_->SetText(failure);
@@ -290,6 +291,7 @@ void TuningPanel::ShowButtons() {
   const bool running = process_->running();
   start_->setEnabled(!running);
   cancel_->setEnabled(running);
+  progress_->setVisible(running);
   beside_->setEnabled(!running && Tuned());
   ShowCost();
 }

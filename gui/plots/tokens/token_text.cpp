@@ -28,6 +28,7 @@ bool BeginsWord(const QString& text) { return !text.isEmpty() && text[0].isSpace
 
 TokenText::TokenText(QWidget* parent) : QAbstractScrollArea(parent) {
   setFocusPolicy(Qt::StrongFocus);
+  setLayoutDirection(Qt::LeftToRight);  // tokens are in the order of positions
   setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setMouseTracking(true);

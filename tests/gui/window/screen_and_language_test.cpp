@@ -16,7 +16,9 @@
 
 #include "core/intervention/intervention.h"
 #include "gui/layout/dock_area.h"
+#include "gui/panels/attention/text_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
+#include "gui/plots/tokens/token_text.h"
 #include "gui/session/setting_history.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/gui/support/real_window.h"
@@ -122,6 +124,8 @@ class ScreenAndLanguageTest : public QObject, protected RealWindow {
     OpenTiny();
     const QString faults = Faults();
     QVERIFY2(faults.isEmpty(), qPrintable(faults));
+    // Tokens stay in the order of positions.
+    QCOMPARE(window_->panel<TextPanel>()->text()->layoutDirection(), Qt::LeftToRight);
     QVERIFY(PlaceOf(Find<QWidget>("top_model")).left() > window_->width() / 2);
   }
 
