@@ -6,21 +6,23 @@
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QRegularExpression>
 #include <QSlider>
 #include <QTest>
+#include <memory>
 #include <vector>
 
 #include "core/intervention/intervention.h"
 #include "gui/layout/dock_area.h"
-#include "gui/panels/attention/text_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/setting_history.h"
 #include "tests/core/support/tiny_models.h"
+#include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/real_window.h"
 #include "tests/gui/support/run_tests.h"
 
@@ -124,9 +126,24 @@ class ScreenAndLanguageTest : public QObject, protected RealWindow {
     OpenTiny();
     const QString faults = Faults();
     QVERIFY2(faults.isEmpty(), qPrintable(faults));
-    // Tokens stay in the order of positions.
-    QCOMPARE(window_->panel<TextPanel>()->text()->layoutDirection(), Qt::LeftToRight);
     QVERIFY(PlaceOf(Find<QWidget>("top_model")).left() > window_->width() / 2);
+  }
+
+  // Tokens are in the order of positions, with their spaces where they are in the text.
+  void TokensLookTheSameFromRightToLeft() {
+    FakeEngine engine(std::make_shared<FakeControl>());
+    engine.Open({}, {});
+    const Record prompt = engine.SetPrompt({}, {}).front();
+    const auto picture = [&prompt](Qt::LayoutDirection direction) {
+      QApplication::setLayoutDirection(direction);
+      TokenText text;
+      text.resize(400, 300);
+      text.SetPrompt(&prompt);
+      return text.grab().toImage();
+    };
+    const QImage left = picture(Qt::LeftToRight);
+    QVERIFY(left.size() == QSize(800, 600));
+    QVERIFY(left == picture(Qt::RightToLeft));
   }
 
   void NumbersHaveAPoint_data() {
