@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/parameter.h"
+#include "core/model/model_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/files/result_file.h"
 #include "gui/files/view_state.h"
@@ -95,6 +96,9 @@ void FileMenu::Register() {
   add("second", tr("Open a second &model…"),
       tr("Opens a second model for B, in a process of its own: both models run the same text"), {},
       &FileMenu::ChooseSecond, &FileMenu::OpenSecond);
+  add("adapter", tr("Open an &adapter for B…"),
+      tr("B is A's model with a LoRA adapter: a folder, or FOLDER:SCALE"), {},
+      &FileMenu::ChooseAdapter, &FileMenu::OpenAdapter);
   add("open-results", tr("Open &results…"), tr("Shows a file of probes, sweeps, scans or curves"),
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &FileMenu::ChooseResults,
       &FileMenu::OpenResults);
@@ -351,6 +355,23 @@ void FileMenu::ChooseSecond() {
 void FileMenu::OpenSecond(const QString& model) {
   context_.errors->Try(
       [this, &model] { context_.session->OpenSecond(context_.model->SecondRequest(model)); },
+      QStringLiteral("second model"));
+}
+
+void FileMenu::ChooseAdapter() {
+  const QString folder = ChooseEngineFolder(parent_, context_.session->files_of_engine().link(),
+                                            tr("Open an adapter"));
+  if (!folder.isEmpty()) OpenAdapter(folder);
+}
+
+void FileMenu::OpenAdapter(const QString& adapter) {
+  context_.errors->Try(
+      [this, &adapter] {
+        const std::optional<OpenRequest>& first = context_.session->open_request();
+        OpenRequest request = first ? *first : context_.model->request();
+        request.model = WithAdapterText(request.model, adapter.toStdString());
+        context_.session->OpenSecond(request);
+      },
       QStringLiteral("second model"));
 }
 

@@ -65,6 +65,10 @@ class FileMenu : public QObject {
   void OpenPaths(const QStringList& paths);
   // Opens a second model for B (ModelPanel::SecondRequest); errors are shown on the error bar.
   void OpenSecond(const QString& model);
+  // Makes B the model of A with a LoRA adapter, FOLDER or FOLDER:SCALE; errors as above.
+  void OpenAdapter(const QString& adapter);
+  // Opens a folder dialog, then OpenAdapter.
+  void ChooseAdapter();
   void OpenSession(const QString& path);
   // Discards results that are still being read.
   void StopOpening() { opening_.clear(); }

@@ -32,6 +32,7 @@
 #include "gui/panels/outcome/sweep_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/plot_menu.h"
+#include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/document_bar.h"
 #include "gui/panels/prompt/prompt_history.h"
 #include "gui/panels/prompt/prompt_panel.h"
@@ -91,6 +92,7 @@ MainWindow::MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<Eng
   sweep_ = new SweepPanel({session_, selection_, tried_});
   samples_ = new SampleBar(session_);
   documents_ = new DocumentBar(session_);
+  adapter_ = new AdapterBar(session_, history_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
   what_if_text_ = new QLabel;
@@ -213,6 +215,7 @@ void MainWindow::Arrange() {
   column->addWidget(top_bar_);
   column->addWidget(MakeModes());
   column->addWidget(documents_);
+  column->addWidget(adapter_);
   column->addWidget(samples_);
   column->addWidget(answers_);
   column->addWidget(docks_, 1);

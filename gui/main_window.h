@@ -18,6 +18,7 @@ class QTabBar;
 namespace midscope {
 
 class ActionRegistry;
+class AdapterBar;
 class AnswerStrip;
 class ChoiceHistory;
 class CommandPalette;
@@ -84,6 +85,7 @@ class MainWindow : public QMainWindow {
   TriedSettings* tried() const { return tried_; }
   ErrorBar* errors() const { return errors_; }
   SampleBar* samples() const { return samples_; }
+  AdapterBar* adapter() const { return adapter_; }
   DocumentBar* documents() const { return documents_; }
   QLabel* what_if_text() const { return what_if_text_; }
   TopBar* top_bar() const { return top_bar_; }
@@ -161,6 +163,7 @@ class MainWindow : public QMainWindow {
   SweepPanel* sweep_;
   SampleBar* samples_;
   DocumentBar* documents_;
+  AdapterBar* adapter_;
   ErrorBar* errors_;
   ProgressRow* progress_;
   QLabel* what_if_text_;

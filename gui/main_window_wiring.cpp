@@ -25,7 +25,9 @@
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome/sweep_panel.h"
+#include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/panel.h"
+#include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/document_bar.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
@@ -96,6 +98,9 @@ void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenRequested, this, &MainWindow::Open);
   connect(model_, &ModelPanel::SecondRequested, files_, &FileMenu::OpenSecond);
   connect(model_, &ModelPanel::SecondCloseRequested, session_, &Session::CloseSecond);
+  connect(model_, &ModelPanel::AdapterRequested, files_, &FileMenu::ChooseAdapter);
+  connect(adapter_, &AdapterBar::Failed, errors_,
+          [this](const QString& why) { errors_->Add(why); });
   connect(prompt_panel_, &PromptPanel::RunRequested, this, &MainWindow::Run);
   connect(prompt_panel_, &PromptPanel::Edited, top_bar_, &TopBar::ShowPrompt);
   WireTopBar();
@@ -121,6 +126,9 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
+  const auto* tuning = panel<TuningPanel>();
+  connect(tuning, &TuningPanel::AdapterOffered, files_, &FileMenu::OpenAdapter);
+  connect(tuning, &TuningPanel::ModelOffered, files_, &FileMenu::OpenSecond);
   WireUndo();
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);

@@ -19,6 +19,7 @@
 #include "gui/main_window.h"
 #include "gui/panels/outcome/answer_strip.h"
 #include "gui/panels/panel_list.h"
+#include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/settings/setting_chips.h"
 #include "gui/plots/plot.h"
@@ -33,6 +34,12 @@
 #include "gui/widgets/error_bar.h"
 
 namespace midscope {
+namespace {
+
+constexpr double kMostAdapterScale = 100;
+
+}  // namespace
+
 WindowActions::WindowActions(MainWindow* window)
     : QObject(window), window_(window), actions_(window->actions_list()) {
   AddExport();
@@ -83,6 +90,14 @@ void WindowActions::AddExport() {
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
   write("export-over", tr("Export plots (o&verwrite)…"),
         tr("The same, and overwrites files that are there already"), {}, true);
+  actions_->Add(
+      {.id = QStringLiteral("adapter-scale"),
+       .menu = file,
+       .title = tr("Scale of B's adap&ter…"),
+       .help = tr("Factor of the adapter of B's model; 0: without it"),
+       .argument =
+           Required(NumberParameter("scale", "a factor", -kMostAdapterScale, kMostAdapterScale)),
+       .run = [this](const QString& scale) { window_->adapter()->SetScale(scale.toDouble()); }});
   const auto code = [this, &file](const char* id, const QString& title, const QString& help,
                                   QString (*make)(const Session&, const TriedSettings&)) {
     actions_->Add({.id = QString::fromLatin1(id),

@@ -18,6 +18,7 @@
 #include "gui/help/tour.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
+#include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/prompt/sample_bar.h"
 #include "gui/panels/settings/settings_panel.h"
@@ -125,6 +126,17 @@ void WindowActions::AddPanels() {
                  .run = [this](const QString& id) {
                    window_->docks()->Show(id);
                    last_panel_ = window_->FindPanel(id);
+                 }});
+  actions_->Add({.id = QStringLiteral("losses"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Losses of tuning runs…"),
+                 .help = tr("Draws the losses of folders that midscope tune has written"),
+                 .argument = Required(TextParameter("folders", "folders, separated by commas")),
+                 .run = [this](const QString& folders) {
+                   auto* panel = window_->panel<TuningPanel>();
+                   panel->OpenLosses(folders.split(QLatin1Char(','), Qt::SkipEmptyParts));
+                   window_->ShowPanel(panel);
+                   last_panel_ = panel;
                  }});
   for (size_t i = 0; i < window_->panels().size(); ++i) {
     for (QAction* action : window_->panels()[i]->actions()) {

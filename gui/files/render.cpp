@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/files/render.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "core/base/error.h"
 #include "gui/panels/outcome/run_reference.h"
+#include "gui/panels/outcome/tuning_losses.h"
 #include "gui/panels/panel_list.h"
 #include "probes/client/result_files.h"
 
@@ -13,9 +16,17 @@ namespace midscope {
 
 QStringList RenderFile(const RenderRequest& request) {
   const ResultFiles files(std::make_shared<EngineLink>(LocalEngine()));
-  const RunFile file = files.Read(request.file.toStdString());
+  RunFile file = files.Read(request.file.toStdString());
   std::optional<Record> reference;
-  if (!request.reference.isEmpty()) reference = RunReference(files, request.reference);
+  // Losses of several runs are one picture.
+  if (FindRecord(file.records, kTuningRecord)) {
+    for (const QString& path : request.reference) {
+      RunFile other = files.Read(path.toStdString());
+      std::move(other.records.begin(), other.records.end(), std::back_inserter(file.records));
+    }
+  } else if (!request.reference.isEmpty()) {
+    reference = RunReference(files, request.reference);
+  }
   FilePictures pictures(request, file, reference ? &*reference : nullptr);
   for (const PanelEntry& panel : PanelList()) panel.render(pictures);
   if (pictures.written().isEmpty()) {

@@ -49,11 +49,12 @@ Arrangement Samples(const QSize& window) {
   if (window.width() < kNarrowWindow) {
     return Row(1, {Tabs(30, {"settings"}),
                    Column(70, {Tabs(50, {"outcome", "curves"}),
-                               Tabs(50, {"sweep", "head-map", "text", "history"})})});
+                               Tabs(50, {"sweep", "tuning", "head-map", "text", "history"})})});
   }
-  return Row(1, {Tabs(21, {"settings"}),
-                 Column(43, {Tabs(50, {"outcome"}), Tabs(50, {"head-map", "curves"})}),
-                 Column(36, {Tabs(60, {"sweep"}), Tabs(40, {"text", "history", "records"})})});
+  return Row(
+      1, {Tabs(21, {"settings"}),
+          Column(43, {Tabs(50, {"outcome"}), Tabs(50, {"head-map", "curves"})}),
+          Column(36, {Tabs(60, {"sweep", "tuning"}), Tabs(40, {"text", "history", "records"})})});
 }
 
 Arrangement OwnText(const QSize& window) {

@@ -132,6 +132,9 @@ QLayout* ModelPanel::MakeSecond(QWidget* box) {
          "another number format</p>"));
   auto* open = new QPushButton(tr("Open as B"), box);
   open->setObjectName(QStringLiteral("open_second"));
+  auto* adapter = new QPushButton(tr("Adapter…"), box);
+  adapter->setObjectName(QStringLiteral("open_adapter"));
+  adapter->setToolTip(tr("Choose a LoRA adapter: B is A's model with it"));
   close_second_ = new QPushButton(tr("Close"), box);
   close_second_->setObjectName(QStringLiteral("close_second"));
   close_second_->setToolTip(tr("Close the second model: B is a setting of A's model again"));
@@ -143,10 +146,12 @@ QLayout* ModelPanel::MakeSecond(QWidget* box) {
   };
   connect(open, &QPushButton::clicked, this, request);
   connect(second_, &QLineEdit::returnPressed, this, request);
+  connect(adapter, &QPushButton::clicked, this, &ModelPanel::AdapterRequested);
   connect(close_second_, &QPushButton::clicked, this, &ModelPanel::SecondCloseRequested);
   auto* row = new QHBoxLayout;
   row->addWidget(second_, 1);
   row->addWidget(open);
+  row->addWidget(adapter);
   row->addWidget(close_second_);
   auto* column = new QVBoxLayout;
   column->addLayout(row);

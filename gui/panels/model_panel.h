@@ -54,6 +54,8 @@ class ModelPanel : public QWidget {
   void OpenRequested();
   void SecondRequested(const QString& text);
   void SecondCloseRequested();
+  // Emitted when the folder of an adapter for B is to be chosen.
+  void AdapterRequested();
 
  private:
   void ChooseFile();

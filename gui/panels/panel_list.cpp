@@ -15,6 +15,7 @@
 #include "gui/panels/outcome/curves_panel.h"
 #include "gui/panels/outcome/next_tokens_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
+#include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/scan_panel.h"
@@ -129,6 +130,14 @@ PanelEntry CurvesEntry() {
                   "factor, a size, a length."));
 }
 
+PanelEntry TuningEntry() {
+  return Entry<TuningPanel>(
+      "tuning", QObject::tr("Tuning"),
+      QObject::tr("Tunes a LoRA adapter, or all weights of a folder, for longer contexts (CREAM, "
+                  "PoSE, RandPos, full length), as midscope tune does, and shows the loss of every "
+                  "step. The tuned model can then be opened beside its base."));
+}
+
 PanelEntry PositionsEntry() {
   return Entry<PositionsPanel>(
       "positions", QObject::tr("Positions"),
@@ -158,7 +167,7 @@ const std::vector<PanelEntry>& PanelList() {
   static const std::vector<PanelEntry> list = {
       HeadMapEntry(),     TextEntry(),       AttentionEntry(), ChannelEntry(), OutcomeEntry(),
       AttributionEntry(), NextTokensEntry(), LogitLensEntry(), ScanEntry(),    ChannelSearchEntry(),
-      CurvesEntry(),      PositionsEntry(),  NotesEntry(),     RecordsEntry(),
+      CurvesEntry(),      TuningEntry(),     PositionsEntry(), NotesEntry(),   RecordsEntry(),
   };
   return list;
 }

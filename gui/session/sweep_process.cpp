@@ -145,6 +145,7 @@ void SweepProcess::ReadLine(const QString& line) {
   }
   if (line.startsWith(kMessageStart)) {
     message_ = line.mid(kMessageStart.size());
+    Q_EMIT Noted(message_);
     return;
   }
   if (line.startsWith(kTableStart)) table_.clear();
@@ -161,7 +162,7 @@ void SweepProcess::OnFinished(int code, QProcess::ExitStatus status) {
   held_ = false;
   QString failure;
   if (status == QProcess::CrashExit) {
-    failure = tr("midscope sweep: the process ended without a message");
+    failure = tr("midscope: the process ended without a message");
   } else if (code != 0 && !stopped_) {
     failure = message_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs `midscope sweep` as a separate process: the window runs exactly the command that it shows,
-// and a sweep neither blocks the window nor ends if the window crashes.
+// Runs `midscope sweep`, or `midscope tune`, as a separate process: the window runs exactly the
+// command that it shows, and a sweep neither blocks the window nor ends if the window crashes.
 //
 //   SweepProcess sweep;
 //   connect(&sweep, &SweepProcess::Progressed, ...);
@@ -48,6 +48,8 @@ class SweepProcess : public QObject {
 
  Q_SIGNALS:
   void Progressed(const midscope::Progress& progress);
+  // Another line of the program than progress and tables, without "midscope: ".
+  void Noted(const QString& line);
   // An intermediate table of the finished samples, as the command prints it.
   void TableChanged(const QString& table);
   // The process has ended. `failure`: its last message if it failed, else "". `stopped`: whether

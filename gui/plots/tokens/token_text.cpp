@@ -28,6 +28,7 @@ bool BeginsWord(const QString& text) { return !text.isEmpty() && text[0].isSpace
 
 TokenText::TokenText(QWidget* parent) : QAbstractScrollArea(parent) {
   setFocusPolicy(Qt::StrongFocus);
+  setLayoutDirection(Qt::LeftToRight);  // tokens are in the order of positions
   setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setMouseTracking(true);
@@ -249,7 +250,8 @@ void TokenText::PaintFragment(QPainter& painter, const Fragment& fragment,
   }
   if (fragment.dim) color.setAlpha(fragment.text == kLineEnd ? 70 : 150);
   painter.setPen(color);
-  painter.drawText(rect, Qt::AlignVCenter | Qt::TextSingleLine, fragment.text);
+  painter.drawText(rect, Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextForceLeftToRight,
+                   fragment.text);
   if (fragment.token == locked_ || fragment.token == marked_) {
     painter.setPen(QPen(palette().color(QPalette::Text), fragment.token == locked_ ? 2 : 1));
     painter.drawRect(ground.adjusted(0, 0, -1, -1));

@@ -20,6 +20,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/model/provenance.h"
 #include "probes/tuning/tuning_documents.h"
+#include "probes/tuning/tuning_options.h"
 #include "probes/tuning/tuning_run.h"
 #include "probes/tuning/tuning_samples.h"
 
@@ -195,7 +196,9 @@ void RunTune(const CommandInput& input) {
 Command TuneCommand() {
   Command command;
   command.name = "tune";
-  command.summary = "tunes a model for longer contexts: CREAM, PoSE, RandPos, full length; or for other places: Pos2Distill";
+  command.summary =
+      "tunes a model for longer contexts (CREAM, PoSE, RandPos, full length) or for other places "
+      "(Pos2Distill)";
   command.description =
       "Tunes all weights of a Hugging Face folder, or a LoRA adapter of any model, on samples of "
       "N\n"

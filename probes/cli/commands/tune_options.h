@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of `midscope tune`.
+// The values of the options of `midscope tune` (probes/tuning/tuning_options.h).
 #pragma once
 
 #include <string>
@@ -12,8 +12,6 @@
 #include "probes/tuning/tuning_samples.h"
 
 namespace midscope::cli {
-
-std::vector<Parameter> TuneOptions();
 
 // The options as values. Reading them throws Error (usage).
 struct TuneRequest {

@@ -17,6 +17,7 @@
 #include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome/curves_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
+#include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
@@ -56,6 +57,15 @@ class PanelListTest : public QObject {
           {name, {"curve", "pi_ratio"}, std::vector<double>{1, 1, 1, 2, 3, 4}, "nats", ""});
     }
     record.attributes = {{"parameter", std::string("pi.ratio")}};
+    return record;
+  }
+
+  // A record in the form that midscope tune makes.
+  static Record Losses() {
+    Record record;
+    record.name = "tuning";
+    record.axes = {{"step", 2, "", {}, {1, 2}}};
+    record.arrays = {{"loss", {"step"}, std::vector<double>{3, 2}, "nats", ""}};
     return record;
   }
 
@@ -224,8 +234,9 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
-      // Curves exist only for files, and notes have no plot.
-      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const NotesPanel*>(panel))
+      // Curves and losses exist only for files, and notes have no plot.
+      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TuningPanel*>(panel) ||
+          qobject_cast<const NotesPanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));
@@ -263,6 +274,7 @@ class PanelListTest : public QObject {
     run.records.push_back(AttributionRecord());
     run.records.push_back(LensRecord());
     run.records.push_back(Curves());
+    run.records.push_back(Losses());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {

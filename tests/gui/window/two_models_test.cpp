@@ -4,17 +4,23 @@
 // of B are those that its model has alone on the same text, and what cannot be compared says why.
 #include <signal.h>
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
+#include "gui/actions/action_registry.h"
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/files/session_file.h"
@@ -22,6 +28,7 @@
 #include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
+#include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/maps/head_map_plot.h"
@@ -185,6 +192,64 @@ class TwoModelsTest : public QObject, protected RealWindow {
     QVERIFY(!session_->differs());
     QVERIFY(!Find<QPushButton>("close_second")->isEnabled());
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+  }
+
+  // One click switches an adapter off, another one on; its recipe's setting is given to both.
+  void AnAdapterIsSwitchedByOneClick() {
+    const QTemporaryDir folder;
+    const std::string adapter = folder.filePath("tuned").toStdString();
+    std::filesystem::copy(MIDSCOPE_TESTS "/core/golden/adapters/llama", adapter);
+    std::ofstream(adapter + "/midscope_recipe.json")
+        << "{\"method\": \"cream\", \"factor\": \"4\", \"setting\": \"pi(4)\"}";
+    OpenFirst(Tiny("llama"));
+    const double base = Nll(Side::kA);
+    const auto settled = [this] {
+      return !Errors().isEmpty() || (Settled() && session_->record(Side::kB, kOutcomeRecord));
+    };
+    auto* bar = window_->adapter();
+    QVERIFY(bar->isHidden());
+    window_->actions_list()->Do("adapter " + QString::fromStdString(adapter));
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(Errors(), QString());
+    QVERIFY(bar->isVisible());
+    const double tuned = Nll(Side::kB);
+    QCOMPARE(Nll(Side::kA), base);
+    QCOMPARE(tuned, NllAlone(Tiny("llama") + " adapter=" + QString::fromStdString(adapter), {}));
+    QVERIFY(tuned != base);
+    auto* on = Find<QCheckBox>("adapter_on");
+    QVERIFY(on->isChecked());
+    QTest::mouseClick(on, Qt::LeftButton, {}, QPoint(8, on->height() / 2));
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(Nll(Side::kB), base);
+    QCOMPARE(on->text(), QStringLiteral("Adapter tuned × 0"));
+    // A half, by the slider; then on again, with the last scale.
+    auto* slider = Find<QSlider>("adapter_scale");
+    slider->setValue(5);
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    const double half = Nll(Side::kB);
+    QVERIFY(half != base && half != tuned);
+    QTest::mouseClick(on, Qt::LeftButton, {}, QPoint(8, on->height() / 2));
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(Nll(Side::kB), base);
+    QTest::mouseClick(on, Qt::LeftButton, {}, QPoint(8, on->height() / 2));
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(Nll(Side::kB), half);
+    window_->actions_list()->Do(QStringLiteral("adapter-scale 1"));
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(Nll(Side::kB), tuned);
+    QCOMPARE(slider->value(), 10);
+    QVERIFY(Find<ElidedLabel>("adapter_note")->text().contains("cream, factor=4"));
+    auto* use = Find<QPushButton>("adapter_use_setting");
+    QCOMPARE(use->text(), QStringLiteral("Use pi(4) for A and B"));
+    QTest::mouseClick(use, Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
+    QCOMPARE(window_->history()->current().a, ParseIntervention("pi(4)"));
+    QCOMPARE(window_->history()->current().b, ParseIntervention("pi(4)"));
+    QVERIFY(!use->isEnabled());
+    QTest::mouseClick(Find<QPushButton>("close_second"), Qt::LeftButton);
+    QTRY_VERIFY(bar->isHidden());
+    window_->actions_list()->Do(QStringLiteral("adapter /no/such/folder"));
+    QTRY_VERIFY_WITH_TIMEOUT(Errors().contains("/no/such/folder"), kLongest);
   }
 
   void AKilledSecondEngineStartsAgain() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "probes/cli/commands/sampler_options.h"
+#include "core/positions/sampler_options.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
 
-namespace midscope::cli {
+namespace midscope {
 
 Parameter SamplerChoice(const std::string& name, const std::string& help) {
   std::vector<std::string> names;
@@ -37,4 +37,4 @@ void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
   }
 }
 
-}  // namespace midscope::cli
+}  // namespace midscope

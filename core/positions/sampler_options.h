@@ -8,7 +8,7 @@
 #include "core/base/options.h"
 #include "core/positions/position_sampler.h"
 
-namespace midscope::cli {
+namespace midscope {
 
 // Makes the choice of a sampler, which must be given.
 Parameter SamplerChoice(const std::string& name, const std::string& help);
@@ -20,4 +20,4 @@ std::vector<Parameter> SamplerOptions();
 void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
                          const OptionSet& options);
 
-}  // namespace midscope::cli
+}  // namespace midscope

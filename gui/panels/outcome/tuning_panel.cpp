@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome/tuning_panel.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/positions/position_sampler.h"
+#include "data/published/tuning_recipe.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/session/command_arguments.h"
+#include "gui/session/session.h"
+#include "gui/session/sweep_process.h"
+#include "gui/widgets/elided_label.h"
+#include "gui/widgets/engine_files.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/parameter_form.h"
+#include "gui/widgets/progress_row.h"
+#include "probes/tuning/tuning_options.h"
+
+namespace midscope {
+namespace {
+
+constexpr QLatin1String kLossFile("tuning.h5");
+constexpr QLatin1String kPlanFile("midscope_tuning.json");
+constexpr QLatin1String kStateFile("midscope_tuning.safetensors");
+
+// The options of the command, but for those that the panel sets itself.
+std::vector<Parameter> TuningFormParameters() {
+  std::vector<Parameter> options = TuneOptions();
+  std::erase_if(options, [](const Parameter& option) {
+    return option.name == "resume" || option.name == "json";
+  });
+  return options;
+}
+
+// Whether the option has an effect beside the others.
+bool AppliesToRun(const std::string& name, const OptionSet& options) {
+  const auto is = [&name](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool data = !options.TextList("data").empty();
+  if (is({"factor", "interpolation", "with", "data", "loss"}) && Distils(options)) return false;
+  if (is({"other-places"})) return Distils(options);
+  if (is({"task"})) return !data;
+  if (is({"loss"})) return !options.TextList("task").empty();
+  if (is({"packing", "chat", "repeat"})) return data;
+  if (is({"field"})) return data && !options.Flag("chat");
+  if (is({"chat-template", "mask-user"})) return data && options.Flag("chat");
+  if (is({"alpha", "projections"})) return options.Has("lora");
+  for (const PositionSampler& sampler : PositionSamplers()) {
+    const bool has = std::any_of(sampler.parameters.begin(), sampler.parameters.end(),
+                                 [&name](const Parameter& each) { return each.name == name; });
+    if (has) return options.Text("recipe") == sampler.name;
+  }
+  return true;
+}
+
+// The options that the time of a step depends on.
+std::string TimedOptions(OptionSet options) {
+  for (const char* name : {"steps", "rate", "out", "held-out", "warm-up", "checkpoint", "seed"})
+    options.Reset(name);
+  return options.ToJson();
+}
+
+}  // namespace
+
+TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
+  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* scroll = new QScrollArea(sides);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  form_ = new ParameterForm(TuningFormParameters(), scroll, "tuning_");
+  form_->SetLabels({{"recipe", tr("position ids")},
+                    {"tokens", tr("tokens of a sample")},
+                    {"data", tr("text files")},
+                    {"task", tr("or samples of a task")},
+                    {"batch", tr("samples per step")},
+                    {"rate", tr("learning rate")},
+                    {"lora", tr("rank of the adapter")},
+                    {"held-out", tr("held-out samples")},
+                    {"out", tr("folder to write")}});
+  form_->ShowFirst({"model", "recipe", "tokens", "factor", "interpolation", "task", "data", "batch",
+                    "rate", "steps", "lora", "held-out", "out"});
+  form_->SetApplies(AppliesToRun);
+  for (const auto& [name, text] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"model", "embedded"},
+                                                                  {"recipe", "cream"},
+                                                                  {"tokens", "512"},
+                                                                  {"task", "list:lines=20"},
+                                                                  {"rate", "2e-4"},
+                                                                  {"steps", "20"},
+                                                                  {"lora", "8"},
+                                                                  {"held-out", "4"},
+                                                                  {"out", "tuned"}})
+    form_->SetText(name, text);
+  scroll->setWidget(form_);
+  auto* plots = new QTabWidget(sides);
+  plots->setDocumentMode(true);
+  loss_ = new LinesPlot(plots, QStringLiteral("tuning_loss"));
+  loss_->setObjectName(QStringLiteral("tuning_loss"));
+  rate_ = new LinesPlot(plots, QStringLiteral("tuning_rate"));
+  plots->addTab(loss_, tr("Loss"));
+  plots->addTab(rate_, tr("Learning rate"));
+  sides->setStretchFactor(1, 1);
+  process_ = new SweepProcess(session()->files_of_engine().link(), this);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(2, 2, 2, 2);
+  column->addWidget(sides, 1);
+  column->addWidget(MakeButtons());
+  connect(form_, &ParameterForm::Changed, this, &TuningPanel::ShowButtons);
+  connect(process_, &SweepProcess::Progressed, this, &TuningPanel::OnProgress);
+  connect(process_, &SweepProcess::Noted, this, &TuningPanel::OnLine);
+  connect(process_, &SweepProcess::Finished, this, &TuningPanel::OnFinished);
+  Draw();
+}
+
+QWidget* TuningPanel::MakeButtons() {
+  auto* buttons = new QWidget(this);
+  const auto button = [buttons](const QString& text, const char* name, const QString& tooltip) {
+    auto* made = new QPushButton(text, buttons);
+    made->setObjectName(QString::fromLatin1(name));
+    made->setToolTip(tooltip);
+    return made;
+  };
+  start_ = button(QString(), "tuning_start",
+                  tr("Runs midscope tune beside the window; a run that the folder has goes on"));
+  beside_ = button(tr("Look again: open it beside the base"), "tuning_beside",
+                   tr("B becomes the model with the tuned weights, on the same prompt as A"));
+  QPushButton* open = button(tr("Losses of other runs…"), "tuning_open",
+                             tr("Files tuning.h5 of earlier runs, one line each"));
+  note_ = new ElidedLabel(buttons);
+  note_->setObjectName(QStringLiteral("tuning_note"));
+  cancel_ = button(tr("Cancel"), "tuning_cancel", tr("Stops; finished steps stay, Resume goes on"));
+  progress_ = new QProgressBar(buttons);
+  progress_->setObjectName(QStringLiteral("tuning_progress"));
+  progress_->setTextVisible(false);
+  QSizePolicy keeps_room = progress_->sizePolicy();
+  keeps_room.setRetainSizeWhenHidden(true);
+  progress_->setSizePolicy(keeps_room);
+  left_ = new QLabel(buttons);
+  left_->setObjectName(QStringLiteral("tuning_left"));
+  FlowLayout* row = MakeControlFlow();
+  for (QWidget* each : {start_, cancel_, beside_, open}) row->addWidget(each);
+  // A row of its own, so that no button moves when its text comes.
+  auto* progress = new QHBoxLayout;
+  progress->addWidget(progress_);
+  progress->addWidget(left_, 1);
+  auto* column = new QVBoxLayout(buttons);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addLayout(row);
+  column->addLayout(progress);
+  column->addWidget(note_);
+  connect(start_, &QPushButton::clicked, this, &TuningPanel::Start);
+  connect(cancel_, &QPushButton::clicked, process_, &SweepProcess::Stop);
+  connect(beside_, &QPushButton::clicked, this, [this] {
+    const bool adapter = form_->options().Has("lora");
+    adapter ? Q_EMIT AdapterOffered(Folder()) : Q_EMIT ModelOffered(Folder());
+  });
+  connect(open, &QPushButton::clicked, this, [this] {
+    const QStringList files =
+        ChooseEngineFiles(this, session()->files_of_engine().link(), tr("Losses of tuning runs"),
+                          tr("Results (*.h5);;All files (*)"));
+    const QString why = ErrorText([&] { OpenLosses(files); });
+    if (!why.isEmpty()) note_->SetText(why);
+  });
+  return buttons;
+}
+
+std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
+
+QString TuningPanel::Folder() const { return QString::fromStdString(form_->options().Text("out")); }
+
+bool TuningPanel::Began() const { return QFileInfo::exists(QDir(Folder()).filePath(kPlanFile)); }
+
+bool TuningPanel::Tuned() const {
+  const QDir folder(Folder());
+  return folder.exists(QString::fromLatin1(kRecipeFile)) && !folder.exists(kStateFile);
+}
+
+QStringList TuningPanel::Arguments() const {
+  OptionSet options = form_->Checked();
+  options.CheckRequired();
+  QStringList arguments = {QStringLiteral("tune"), QString::fromStdString(options.Text("model"))};
+  options.Reset("model");
+  AddArguments(options, &arguments);
+  if (Began()) arguments << QStringLiteral("--resume");
+  return arguments;
+}
+
+void TuningPanel::Start() {
+  if (process_->running()) return;
+  const QString why = ErrorText([this] {
+    const QStringList arguments = Arguments();
+    note_->SetText(CommandText(arguments));
+    runs_ = {{TuningName(QDir(Folder()).filePath(kLossFile)), {}, {}, {}, {}}};
+    if (Began()) ErrorText([this] { OpenLosses({Folder()}); });
+    stage_.clear();
+    progress_->setRange(0, 0);
+    process_->Start(arguments, false);
+  });
+  if (!why.isEmpty()) note_->SetText(why);
+  ShowButtons();
+  Draw();
+}
+
+void TuningPanel::OnProgress(const Progress& progress) {
+  if (progress.stage != std::exchange(stage_, progress.stage)) {
+    first_ = progress.done;
+    clock_.start();
+  }
+  progress_->setRange(0, static_cast<int>(progress.total));
+  progress_->setValue(static_cast<int>(progress.done));
+  left_->setText(
+      ProgressRow::RateText(progress, first_, static_cast<double>(clock_.elapsed()) / 1000));
+}
+
+void TuningPanel::OnLine(const QString& line) {
+  if (runs_.size() == 1 && runs_.front().AddLine(line)) {
+    Draw();
+  } else {
+    note_->SetText(line);
+  }
+}
+
+void TuningPanel::OnFinished(const QString& failure, bool stopped) {
+  left_->clear();
+  if (!failure.isEmpty()) {
+    note_->SetText(failure);
+  } else if (stopped) {
+    note_->SetText(tr("Cancelled; finished steps are in %1. Resume goes on").arg(Folder()));
+  } else {
+    const QString why = ErrorText([this] { OpenLosses({Folder()}); });
+    note_->SetText(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(Folder())) : why);
+  }
+  ShowButtons();
+}
+
+void TuningPanel::OpenLosses(const QStringList& paths) {
+  std::vector<TuningLosses> runs;
+  for (const QString& path : paths) {
+    const QString file =
+        path.endsWith(QLatin1String(".h5")) ? path : QDir(path).filePath(kLossFile);
+    const RunFile read = session()->files_of_engine().Read(file.toStdString());
+    const Record* record = FindRecord(read.records, kTuningRecord);
+    if (!record) {
+      throw Failure("'" + file.toStdString() + "'", "it has no losses of midscope tune",
+                    "Give a file tuning.h5, or its folder");
+    }
+    runs.push_back(LossesOf(*record, TuningName(file)));
+    const QVector<double> seconds = LastAxisRow(*record, "seconds", {});
+    if (paths != QStringList{Folder()} || seconds.isEmpty()) continue;
+    seconds_ =
+        std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+    timed_ = TimedOptions(form_->options());
+  }
+  if (runs.empty()) return;
+  runs_ = std::move(runs);
+  Draw();
+}
+
+void TuningPanel::Refresh(Changes changes) {
+  if (!(changes & (Change::kModel | Change::kSampleFile))) return;
+  const auto& request = session()->open_request();
+  const std::string model = form_->options().Text("model");
+  if (request && (model.empty() || model == model_)) {
+    model_ = request->model;
+    form_->SetText("model", model_);
+  }
+  const Record* record = session()->record(Side::kA, kTuningRecord);
+  if (!record || process_->running()) return;
+  runs_ = {LossesOf(*record, TuningName(session()->shown().path))};
+  Draw();
+}
+
+void TuningPanel::ShowButtons() {
+  const bool running = process_->running();
+  start_->setEnabled(!running);
+  cancel_->setEnabled(running);
+  progress_->setVisible(running);
+  beside_->setEnabled(!running && Tuned());
+  ShowCost();
+}
+
+void TuningPanel::ShowCost() {
+  const OptionSet& options = form_->options();
+  if (process_->running()) return;  // Cancel stays where it is
+  QString text = Began() && !Tuned() ? tr("Resume") : tr("Tune");
+  ErrorText([&] {
+    const int64_t steps = options.Integer("steps");
+    std::optional<double> seconds;
+    if (seconds_ > 0 && timed_ == TimedOptions(options))
+      seconds = seconds_ * static_cast<double>(steps);
+    text = WithCost(
+        text,
+        QString::fromStdString(CountText(steps, "step")) +
+            tr(" of %1").arg(QString::fromStdString(CountText(options.Integer("batch"), "sample"))),
+        seconds);
+  });
+  start_->setText(text);
+}
+
+void TuningPanel::Draw() {
+  for (LinesPlot* plot : {loss_, rate_}) {
+    plot->SetReason(tr("No losses yet. Press Tune, or open those of other runs"));
+    ShowLosses(runs_, plot == rate_, *plot);
+    QStringList names;
+    for (const TuningLosses& run : runs_) names << run.name;
+    plot->SetCaption(tr("midscope tune: %1").arg(names.join(QStringLiteral(", "))));
+  }
+  ShowButtons();
+}
+
+std::vector<Plot*> TuningPanel::plots() const {
+  if (runs_.empty() || runs_.front().steps.isEmpty()) return {};
+  return {loss_, rate_};
+}
+
+void TuningPanel::Render(FilePictures& pictures) {
+  const QStringList paths = QStringList{pictures.request().file} + pictures.request().reference;
+  std::vector<TuningLosses> runs;
+  for (const Record& record : pictures.records()) {
+    if (record.name == kTuningRecord)
+      runs.push_back(LossesOf(record, TuningName(paths.value(std::ssize(runs)))));
+  }
+  if (runs.empty()) return;
+  for (const bool rate : {false, true}) {
+    LinesPlot plot;
+    ShowLosses(runs, rate, plot);
+    pictures.Write(plot, rate ? QStringLiteral("tuning_rate") : QStringLiteral("tuning_loss"));
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tunes a model: a form with the options of `midscope tune`, which runs as a process of its own,
+// with its losses as they come; and the losses of earlier runs, one line per run.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QStringList>
+#include <string>
+#include <vector>
+
+#include "gui/panels/outcome/tuning_losses.h"
+#include "gui/panels/panel.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace midscope {
+
+class ElidedLabel;
+class LinesPlot;
+class OptionSet;
+class ParameterForm;
+class SweepProcess;
+struct Progress;
+
+class TuningPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit TuningPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+
+  ParameterForm* form() const { return form_; }
+  SweepProcess* process() const { return process_; }
+  LinesPlot* loss() const { return loss_; }
+  // Arguments of the command. Throws Error (usage) if a field cannot be read or is missing.
+  QStringList Arguments() const;
+  // Draws the losses of these files, or of tuning.h5 in these folders. Throws Error.
+  void OpenLosses(const QStringList& paths);
+
+ Q_SIGNALS:
+  // Emitted when the tuned adapter, or the tuned model, is to be B beside its base.
+  void AdapterOffered(const QString& folder);
+  void ModelOffered(const QString& folder);
+
+ private:
+  QWidget* MakeButtons();
+  void Start();
+  void OnProgress(const Progress& progress);
+  void OnLine(const QString& line);
+  void OnFinished(const QString& failure, bool stopped);
+  void ShowButtons();
+  void ShowCost();
+  void Draw();
+  QString Folder() const;
+  // Whether the folder has an interrupted run, or a complete one.
+  bool Began() const;
+  bool Tuned() const;
+
+  ParameterForm* form_;
+  SweepProcess* process_;
+  LinesPlot* loss_;
+  LinesPlot* rate_;
+  QPushButton* start_;
+  QPushButton* beside_;
+  QPushButton* cancel_;
+  QProgressBar* progress_;
+  QLabel* left_;  // how much is done, and the time left
+  ElidedLabel* note_;
+  std::vector<TuningLosses> runs_;  // that are drawn; the running one alone
+  std::string model_ = "embedded";  // that the form has from the window
+  QElapsedTimer clock_;             // of the stage
+  std::string stage_;
+  int64_t first_ = 0;   // of the stage's samples
+  double seconds_ = 0;  // per step of the last run; 0: unknown
+  std::string timed_;   // the options of that run
+};
+
+}  // namespace midscope
