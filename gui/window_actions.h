@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Registers the actions of the main window and makes its menus from them. The ids are listed in
-// gui/WINDOW.md; scripts rely on them.
+// gui/WINDOW_ACTIONS.md; scripts rely on them.
 #pragma once
 
 #include <QObject>

@@ -14,6 +14,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/model/model_options.h"
 #include "probes/tuning/tuning_documents.h"
+#include "probes/tuning/tuning_options.h"
 
 namespace midscope::cli {
 namespace {
