@@ -115,23 +115,45 @@ TEST(AdapterFolder, ModulesOfSeveralMatricesAreReadAndNotWritten) {
 
 // The tuner's last forward pass, with dequantised weights and a separate product, equals the run
 // of the decoder on the same file with the written adapter.
+void ExpectEqualRun(const std::string& model_path, const std::string& adapter,
+                    const DifferentiableModel& model, const std::vector<int32_t>& ids) {
+  const at::Tensor tuned =
+      model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids))).detach();
+  RunRequest request;
+  request.ids = ids;
+  request.first_logit_row = 0;
+  std::string text = model_path;
+  text.append(" adapter=").append(adapter);
+  const auto logits = Decoder::Open(text, {})->RunOne(request).logits;
+  const at::Tensor run = at::tensor(logits).reshape(tuned.sizes());
+  const double scale = tuned.abs().max().item<double>();
+  EXPECT_LT((run - tuned).abs().max().item<double>(), 1e-5 * scale) << model_path;
+}
+
 TEST(AdapterFolder, TheDecoderRunsWhatWasTuned) {
   for (const std::string name : {"gguf-llama-q8_0", "llama", "glm4"}) {
     const auto source = Source(name);
     DifferentiableModel model(*source, {});
     model.SetAdapter(ReadAdapter(adapters_folder + name, *source));
-    const at::Tensor tuned = LogitsOf(name, model);
-    const std::vector<int32_t> ids = test::PromptIds(name);
-    RunRequest request;
-    request.ids = ids;
-    request.first_logit_row = 0;
-    std::string text = test::TinyModelPath(name);
-    text.append(" adapter=").append(adapters_folder).append(name);
-    const auto logits = Decoder::Open(text, {})->RunOne(request).logits;
-    const at::Tensor run = at::tensor(logits).reshape(tuned.sizes());
-    const double scale = tuned.abs().max().item<double>();
-    EXPECT_LT((run - tuned).abs().max().item<double>(), 1e-5 * scale) << name;
+    ExpectEqualRun(test::TinyModelPath(name), adapters_folder + name, model, test::PromptIds(name));
   }
+}
+
+TEST(AdapterFolder, TheDecoderRunsWhatWasTunedOfTheEmbeddedModel) {
+  const auto source = OpenModel("embedded");
+  DifferentiableModel model(*source, {});
+  LoraAdapter adapter = MakeLora({.rank = 16}, source->config());
+  at::manual_seed(1);
+  for (auto& [name, tensor] : adapter.tensors) tensor = 0.02 * at::randn_like(tensor);
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 60; ++i) ids.push_back(1000 + 37 * i);
+  const at::Tensor before = model.Logits(ids, TuningPlans({}, {}, model.config(), 60)).detach();
+  model.SetAdapter(adapter);
+  const test::TemporaryFolder folder;
+  WriteAdapter(model.adapter(), *source, folder.path());
+  const at::Tensor after = model.Logits(ids, TuningPlans({}, {}, model.config(), 60)).detach();
+  EXPECT_GT((after - before).abs().max().item<double>(), 0.1);
+  ExpectEqualRun("embedded", folder.path().string(), model, ids);
 }
 
 TEST(Lora, RefusesProjectionsThatTheModelLacks) {
