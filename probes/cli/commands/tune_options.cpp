@@ -37,7 +37,7 @@ Interpolation InterpolationOf(const OptionSet& options) {
     return Interpolation::kNone;
   }
   const std::string& name = options.Text("interpolation");
-  if (Distils(options)) return Interpolation::kNone;
+  if (Distils(options) || options.Integer("factor") == 1) return Interpolation::kNone;
   if (name == "linear") return Interpolation::kLinear;
   if (name == "ntk") return Interpolation::kNtk;
   return name == "yarn" ? Interpolation::kYarn : Interpolation::kNone;
@@ -164,9 +164,10 @@ TuneRequest ReadTuneOptions(const OptionSet& options) {
   request.settings.threads = options.Has("threads") ? options.Integer("threads") : 0;
   const bool named = !options.IsSet("with");
   request.published_form = {{"method", options.Text("recipe")},
-                            {"interpolation", !named             ? request.setting
-                                              : Distils(options) ? "none"
-                                                                 : options.Text("interpolation")},
+                            {"interpolation", !named ? request.setting
+                                              : request.scheme.interpolation == Interpolation::kNone
+                                                  ? "none"
+                                                  : options.Text("interpolation")},
                             {"factor", std::to_string(request.recipe.factor)},
                             {"setting", request.setting}};
   return request;

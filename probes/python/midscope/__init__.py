@@ -20,8 +20,9 @@ from midscope._model import HookPoint, Model, Prompt, load
 from midscope._report import report
 from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
 from midscope._sweep import Sweep
+from midscope._tiny import make_tiny_model, write_repeated_texts
 from midscope._tune import tune
 
 __version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
-           "compare_models", "influence", "load", "open", "report", "tune"]
+           "compare_models", "influence", "load", "make_tiny_model", "open", "report", "tune", "write_repeated_texts"]
