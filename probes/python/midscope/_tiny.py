@@ -73,13 +73,16 @@ def _write_zeros(path: pathlib.Path, layers: int, hidden: int, vocabulary: int) 
         file.truncate(8 + len(text) + end)
 
 
-def write_repeated_texts(path: str | os.PathLike[str], documents: int, *, tokens: int = 128, seed: int = 1) -> None:
-    """Writes documents in which a random string of 8 to 60 letters repeats: from them a model learns to find what stood after the
-    same letters before (an induction head), which retrieving from a context is built on.
+def write_repeated_texts(path: str | os.PathLike[str], documents: int, *, tokens: int = 128, longest_gap: int = 0,
+                         seed: int = 1) -> None:
+    """Writes documents in which a random string repeats: from them a model learns to find what stood after the same letters
+    before (an induction head), which retrieving from a context is built on.
 
     Args:
         path: a .jsonl file; each line has the field ``text``, of ``tokens`` letters of ASCII.
         documents: their number. tokens: letters of each. seed: equal seeds give equal files.
+        longest_gap: 0: a string of 8 to 60 letters follows itself. Otherwise one of 8 to 40 letters, with runs of one letter of
+            up to this length between, so that the model learns to find over distances.
 
     Example:
         >>> midscope.write_repeated_texts("repeated.jsonl", 100)
@@ -88,7 +91,9 @@ def write_repeated_texts(path: str | os.PathLike[str], documents: int, *, tokens
     letters = [chr(byte) for byte in range(33, 127)]
     with open(path, "w", encoding="utf-8") as file:
         for _ in range(documents):
-            word = "".join(draw.choices(letters, k=draw.randint(8, 60)))
-            start = draw.randrange(len(word))
-            text = (word * (2 + tokens // len(word)))[start:start + tokens]
-            file.write(json.dumps({"text": text}) + "\n")
+            word = "".join(draw.choices(letters, k=draw.randint(8, 40 if longest_gap else 60)))
+            longest = int(longest_gap * draw.choice([0.05, 0.15, 0.5, 1]))  # in this document
+            text = word[draw.randrange(len(word)):]
+            while len(text) < tokens:
+                text += draw.choice(letters) * draw.randint(0, longest) + word
+            file.write(json.dumps({"text": text[:tokens]}) + "\n")
