@@ -88,7 +88,7 @@ def write_repeated_texts(path: str | os.PathLike[str], documents: int, *, tokens
         >>> midscope.write_repeated_texts("repeated.jsonl", 100)
     """
     draw = random.Random(seed)
-    letters = [chr(byte) for byte in range(33, 127)]
+    letters = [chr(byte) for byte in range(33, 127) if byte != ord("<")]  # so that no text has the token <s>
     with open(path, "w", encoding="utf-8") as file:
         for _ in range(documents):
             word = "".join(draw.choices(letters, k=draw.randint(8, 40 if longest_gap else 60)))
