@@ -127,6 +127,7 @@ void PrintCosts(const CommandInput& input, const ProbeRegistry& probes,
   TextTable table({"model", "task", "seed", "setting", "prompts", "tokens", "time", "file"});
   Json list = Json::array();
   ProbeBatchRun::Cost all;
+  input.job.Log("running one prompt of each batch, to measure its time");
   for (const ProbeCell& cell : cells) {
     const ProbeBatchRun::Cost cost = run.Estimate(cell);
     all.prompts += cost.prompts;

@@ -177,7 +177,9 @@ void AddPictures(const RunReader& reader, const JobContext& job, HtmlPage& page,
                  ReportSection& section) {
   std::string& why_none = section.without_pictures;
   if (!CanDrawPictures()) {
-    why_none = "midscope-gui, which draws them, is not installed";
+    why_none =
+        "midscope-gui, which draws them, is not installed. Install the wheel midscope-window or "
+        "the Debian package midscope-gui";
   } else {
     try {
       section.pictures = DrawOn(reader, job, page);

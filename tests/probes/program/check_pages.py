@@ -220,6 +220,17 @@ class Page:
                 self.run_python()
 
 
+def shared_files(root):
+    """Files that two pages by task write: whoever follows both in one folder would be refused at the second."""
+    writers, shared = {}, []
+    for page in sorted((root / ".packaging/site/tasks").glob("*.md")):
+        for name in sorted(set(re.findall(r"^    \$ .*--out ([\w./-]+)|\bfile=\"([\w./-]+)\"", page.read_text(), re.M))):
+            name = "".join(name)
+            if writers.setdefault(name, page.name) != page.name:
+                shared.append(f"{page.name}: {name} is also written by {writers[name]}; choose another name")
+    return shared
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=lambda path: str(Path(path).resolve()))
@@ -234,7 +245,7 @@ def main():
     pages = [options.page] if options.page else sorted(
         str(path.relative_to(options.root)) for folder in ("", ".packaging/site/tasks", "core", "data", "gui", "probes") for path in (options.root / folder).glob("*.md")
         if path.name != "CHANGELOG.md")
-    total, failures = {}, []
+    total, failures = {}, shared_files(options.root)
     for page in (Page(one, options) for one in pages):
         page.run()
         failures += page.failures

@@ -41,6 +41,7 @@ TEST(ProgramDemo, WritesTheVerdictTheTableAndThePicture) {
   EXPECT_THAT(demo.out, AllOf(HasSubstr("none: "), HasSubstr("answer_nll [95 %]"),
                               HasSubstr("file: " + out + "/outcome.svg"),
                               HasSubstr("file: " + out + "/probe.h5")));
+  EXPECT_THAT(demo.err, HasSubstr("the picture to look at: " + out + "/outcome.svg"));
   for (const char* name : {"list.h5", "probe.h5", "outcome.svg"}) {
     EXPECT_TRUE(fs::is_regular_file(fs::path(out) / name)) << name;
   }

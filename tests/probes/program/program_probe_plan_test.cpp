@@ -108,7 +108,9 @@ TEST_F(ProbePlan, OneBatchEqualsTheCommandWithoutAPlan) {
 TEST_F(ProbePlan, ADryRunTellsPromptsAndTime) {
   std::vector<std::string> command = Command("nothing");
   command.insert(command.end(), {"--dry-run", "--with", "none"});
-  const json cost = json::parse(RunWell(command).out);
+  const ProgramRun run = RunWell(command);
+  EXPECT_THAT(run.err, HasSubstr("running one prompt of each batch"));
+  const json cost = json::parse(run.out);
   EXPECT_EQ(cost["batches"].size(), 12u);
   EXPECT_EQ(cost["prompts"], 12 * 4);
   EXPECT_GT(cost["seconds"].get<double>(), 0);
