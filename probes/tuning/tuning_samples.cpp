@@ -115,7 +115,8 @@ class FromTasks {
   // The sample of a question at one of its places: other ones, drawn without repetition, then the
   // first. A round has one question of each task; held-out samples begin with a new round.
   TuningSample Distilled(int64_t index) const {
-    const int64_t round = std::accumulate(samples_.begin(), samples_.end(), int64_t{0});
+    const int64_t round =
+        std::max<int64_t>(1, std::accumulate(samples_.begin(), samples_.end(), int64_t{0}));
     const int64_t training = (request_.training + round - 1) / round * round;
     const int64_t at = index < request_.training ? index : index - request_.training + training;
     size_t of_task = 0;
