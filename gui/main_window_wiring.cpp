@@ -126,9 +126,7 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
-  const auto* tuning = panel<TuningPanel>();
-  connect(tuning, &TuningPanel::AdapterOffered, files_, &FileMenu::OpenAdapter);
-  connect(tuning, &TuningPanel::ModelOffered, files_, &FileMenu::OpenSecond);
+  connect(panel<TuningPanel>(), &TuningPanel::ModelOffered, files_, &FileMenu::OpenSecond);
   WireUndo();
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);

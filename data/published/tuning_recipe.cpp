@@ -23,6 +23,11 @@ std::string LowerCase(std::string text) {
 
 }  // namespace
 
+bool IsTuned(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  return PathExists(path / kRecipeFile) && !PathExists(path / kTuningState);
+}
+
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing) {
   if (text.empty()) return {};
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How the weights in a model's folder were tuned. This cannot be read from the weights: whoever
 // tuned them writes midscope_recipe.json beside config.json; a sweep's plan and file include it.
+// Also the names of the other files of `midscope tune`, which the window reads, too.
 #pragma once
 
 #include <map>
@@ -9,6 +10,13 @@
 namespace midscope {
 
 inline constexpr const char* kRecipeFile = "midscope_recipe.json";
+inline constexpr const char* kTuningFile = "tuning.h5";                     // losses and rates
+inline constexpr const char* kTuningPlan = "midscope_tuning.json";          // what was requested
+inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
+inline constexpr const char* kTuningRecord = "tuning";                      // in kTuningFile
+
+// Whether the folder has the result of a complete run.
+bool IsTuned(const std::string& folder);
 
 // Fields and their values: "method" ("cream", "pose", "randpos", "full"; must be given),
 // "interpolation" ("linear", "ntk", "yarn", ...), "context" (the length tuned for, "32768"), and

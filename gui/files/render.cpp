@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/files/render.h"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "core/base/error.h"
+#include "data/published/tuning_recipe.h"
 #include "gui/panels/outcome/run_reference.h"
 #include "gui/panels/outcome/tuning_losses.h"
 #include "gui/panels/panel_list.h"
@@ -20,10 +19,8 @@ QStringList RenderFile(const RenderRequest& request) {
   std::optional<Record> reference;
   // Losses of several runs are one picture.
   if (FindRecord(file.records, kTuningRecord)) {
-    for (const QString& path : request.reference) {
-      RunFile other = files.Read(path.toStdString());
-      std::move(other.records.begin(), other.records.end(), std::back_inserter(file.records));
-    }
+    for (const QString& path : request.reference)
+      file.records.push_back(ReadTuningRecord(files, path));
   } else if (!request.reference.isEmpty()) {
     reference = RunReference(files, request.reference);
   }

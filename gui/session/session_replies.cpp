@@ -134,7 +134,11 @@ void Session::OnFailed(const EngineReply& reply) {
 }
 
 void Session::OnNotTaken() {
-  opening_ = Awaits(RequestKind::kOpen);
+  const bool was_opening = std::exchange(opening_, Awaits(RequestKind::kOpen));
+  if (was_opening && !opening_ && live_.model) {
+    asked_ = opened_;  // that model is still open
+    MarkLive(Change::kModel);
+  }
   MarkLive(Change::kMeans);  // their button may be needed again
   if (!stopped_) Resume();
   if (!opening_ && !Awaits(RequestKind::kPrompt)) place_of_next_.reset();

@@ -130,17 +130,13 @@ void CheckTuningFolder(const std::string& folder, bool resume, const std::string
   }
 }
 
-bool IsTuned(const std::string& folder) {
-  return PathExists(fs::path(folder) / kRecipeFile) && !PathExists(fs::path(folder) / kTuningState);
-}
-
 Record TuningRecord(Tuner& tuner, const TuningRun& run) {
   std::vector<int64_t> steps(tuner.history().size());
   std::vector<int64_t> tokens;
   for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<int64_t>(i) + 1;
   for (const TuningStep& step : tuner.history()) tokens.push_back(step.tokens);
   Record record;
-  record.name = "tuning";
+  record.name = kTuningRecord;
   record.axes = {ValuedAxis("step", steps)};
   record.arrays = {
       ArrayOf(tuner, "loss", "nats", "mean over the step's tokens", &TuningStep::loss),

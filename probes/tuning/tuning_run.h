@@ -12,11 +12,6 @@
 
 namespace midscope {
 
-// The files of a run in its folder, besides those of the model or adapter.
-inline constexpr const char* kTuningFile = "tuning.h5";                     // losses and rates
-inline constexpr const char* kTuningPlan = "midscope_tuning.json";          // what was requested
-inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
-
 struct TuningRun {
   std::string folder;
   std::string plan_json;
@@ -36,9 +31,6 @@ struct TuningOutcome {
 // with another plan; (failure) if it cannot be read. `plan_json` may be "" before it is known: then
 // plans are not compared.
 void CheckTuningFolder(const std::string& folder, bool resume, const std::string& plan_json);
-
-// Whether the folder has the result of a complete run.
-bool IsTuned(const std::string& folder);
 
 // Returns the run so far: loss, rate, gradient_norm, tokens and seconds [step], with attributes
 // held_out_loss_before, held_out_loss_after (if computed) and the recipe's fields.

@@ -78,8 +78,15 @@ class FromTasks {
  public:
   FromTasks(SampledRecipe recipe, TaskSampleRequest request, const Tokenizer& tokenizer)
       : recipe_(std::move(recipe)), request_(std::move(request)), tokenizer_(tokenizer) {
-    for (const std::string& spec : request_.tasks)
-      tasks_.push_back(MakeTaskFor(tokenizer, spec, ~recipe_.seed));
+    for (const std::string& spec : request_.tasks) {
+      const Task& task = *tasks_.emplace_back(MakeTaskFor(tokenizer, spec, ~recipe_.seed));
+      if (request_.distilled_places == 0) continue;
+      if (task.pieces() < 2) {
+        throw UsageError("task '" + task.name() + "'",
+                         "it has one place, and pos2distill needs another one to teach");
+      }
+      samples_.push_back(std::min(request_.distilled_places, task.pieces() - 1) + 1);
+    }
   }
 
   TuningSample At(int64_t index) const {
@@ -106,28 +113,27 @@ class FromTasks {
   }
 
   // The sample of a question at one of its places: other ones, drawn without repetition, then the
-  // first.
+  // first. A round has one question of each task; held-out samples begin with a new round.
   TuningSample Distilled(int64_t index) const {
-    const int64_t members = request_.distilled_places + 1;
-    const int64_t question = index / members;
-    const Task& task = *tasks_[static_cast<size_t>(question % std::ssize(tasks_))];
-    if (task.pieces() < 2) {
-      throw UsageError("task '" + task.name() + "'",
-                       "it has one place, and pos2distill needs another one to teach");
-    }
+    const int64_t round =
+        std::max<int64_t>(1, std::accumulate(samples_.begin(), samples_.end(), int64_t{0}));
+    const int64_t training = (request_.training + round - 1) / round * round;
+    const int64_t at = index < request_.training ? index : index - request_.training + training;
+    size_t of_task = 0;
+    int64_t member = at % round;
+    while (member >= samples_[of_task]) member -= samples_[of_task++];
+    const Task& task = *tasks_[of_task];
     std::vector<int64_t> others(static_cast<size_t>(task.pieces() - 1));
     std::iota(others.begin(), others.end(), int64_t{1});
-    const auto count = static_cast<size_t>(request_.distilled_places);
-    others = SplitMix64(recipe_.seed, static_cast<uint64_t>(question))
-                 .Draw(std::move(others), std::min(count, others.size()));
-    const auto member = static_cast<size_t>(index % members);
-    const int64_t sample_index = question / std::ssize(tasks_);
+    const auto count = static_cast<size_t>(samples_[of_task] - 1);
+    others = SplitMix64(recipe_.seed, static_cast<uint64_t>(at / round) * tasks_.size() + of_task)
+                 .Draw(std::move(others), count);
     const auto prompt_at = [&](int64_t place) {
-      return PromptOfSample(tokenizer_, task, sample_index, task.first_place() + place,
+      return PromptOfSample(tokenizer_, task, at / round, task.first_place() + place,
                             request_.format);
     };
     TuningSample sample;
-    sample.place = member == count ? 0 : others[member % others.size()];
+    sample.place = member == std::ssize(others) ? 0 : others[static_cast<size_t>(member)];
     const Prompt student = prompt_at(sample.place);
     const Prompt teacher = prompt_at(0);
     sample.ids = WithAnswer(student, student.answer_ids);
@@ -166,6 +172,7 @@ class FromTasks {
   TaskSampleRequest request_;
   const Tokenizer& tokenizer_;
   std::vector<std::unique_ptr<Task>> tasks_;
+  std::vector<int64_t> samples_;  // [task], of a question; empty: no distillation
 };
 
 }  // namespace

@@ -42,9 +42,12 @@ struct TaskSampleRequest {
   PromptFormat format = {};
   bool answer_only = true;  // whether only the answer's tokens are part of the loss
   // With distillation (core/tuning/distillation.h): for each sample with the gold piece at the
-  // first place, so many with it at other places (kd's position_sample_num), at most all of them;
-  // 0: no distillation.
+  // first place, the number of samples with it at other places (kd's position_sample_num), or all
+  // other places if the task has fewer; 0: no distillation.
   int64_t distilled_places = 0;
+  // With distillation: the number of samples before the held-out ones, which are of other
+  // questions.
+  int64_t training = 0;
 };
 
 // Returns samples of tasks: the prompt and its answer, with the gold piece at a place drawn by the

@@ -10,8 +10,11 @@
 #include <set>
 #include <variant>
 
+#include "core/base/error.h"
+#include "data/published/tuning_recipe.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/lines_plot.h"
+#include "probes/client/result_files.h"
 
 namespace midscope {
 
@@ -28,6 +31,13 @@ bool TuningLosses::AddLine(const QString& line) {
   const auto match = held.match(line);
   if (match.hasMatch()) held_out << match.captured(1).toDouble();
   return match.hasMatch();
+}
+
+Record ReadTuningRecord(const ResultFiles& files, const QString& path) {
+  const RunFile read = files.Read(path.toStdString());
+  if (const Record* record = FindRecord(read.records, kTuningRecord)) return *record;
+  throw Failure("'" + path.toStdString() + "'", "it has no losses of midscope tune",
+                "Give a file tuning.h5, or its folder");
 }
 
 TuningLosses LossesOf(const Record& record, const QString& name) {
@@ -49,7 +59,7 @@ TuningLosses LossesOf(const Record& record, const QString& name) {
 
 QString TuningName(const QString& path) {
   const QFileInfo file(path);
-  return file.fileName() == QLatin1String("tuning.h5") ? QFileInfo(file.absolutePath()).fileName()
+  return file.fileName() == QLatin1String(kTuningFile) ? QFileInfo(file.absolutePath()).fileName()
                                                        : file.completeBaseName();
 }
 

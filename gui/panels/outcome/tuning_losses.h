@@ -12,8 +12,7 @@
 namespace midscope {
 
 class LinesPlot;
-
-inline constexpr char kTuningRecord[] = "tuning";
+class ResultFiles;
 
 // steps, loss and rate have one element per step that is known.
 struct TuningLosses {
@@ -28,6 +27,8 @@ struct TuningLosses {
   bool AddLine(const QString& line);
 };
 
+// Reads the record `tuning` of a file. Throws Error, (failure) also if the file has none.
+Record ReadTuningRecord(const ResultFiles& files, const QString& path);
 // The losses of a record `tuning`. Numbers that it does not have are left out.
 TuningLosses LossesOf(const Record& record, const QString& name);
 // The displayed name of the run that wrote the file: its folder's for a file tuning.h5.

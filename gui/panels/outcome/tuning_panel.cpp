@@ -2,7 +2,6 @@
 #include "gui/panels/outcome/tuning_panel.h"
 
 #include <QDir>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
@@ -16,8 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/model/model_text.h"
 #include "core/positions/position_sampler.h"
 #include "data/published/tuning_recipe.h"
 #include "gui/base/display_text.h"
@@ -36,10 +35,6 @@
 
 namespace midscope {
 namespace {
-
-constexpr QLatin1String kLossFile("tuning.h5");
-constexpr QLatin1String kPlanFile("midscope_tuning.json");
-constexpr QLatin1String kStateFile("midscope_tuning.safetensors");
 
 // The options of the command, but for those that the panel sets itself.
 std::vector<Parameter> TuningFormParameters() {
@@ -170,8 +165,8 @@ QWidget* TuningPanel::MakeButtons() {
   connect(start_, &QPushButton::clicked, this, &TuningPanel::Start);
   connect(cancel_, &QPushButton::clicked, process_, &SweepProcess::Stop);
   connect(beside_, &QPushButton::clicked, this, [this] {
-    const bool adapter = form_->options().Has("lora");
-    adapter ? Q_EMIT AdapterOffered(Folder()) : Q_EMIT ModelOffered(Folder());
+    const QString why = ErrorText([this] { Q_EMIT ModelOffered(TunedModel()); });
+    if (!why.isEmpty()) note_->SetText(why);
   });
   connect(open, &QPushButton::clicked, this, [this] {
     const QStringList files =
@@ -187,11 +182,24 @@ std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
 
 QString TuningPanel::Folder() const { return QString::fromStdString(form_->options().Text("out")); }
 
-bool TuningPanel::Began() const { return QFileInfo::exists(QDir(Folder()).filePath(kPlanFile)); }
+bool TuningPanel::Began() const {
+  if (session()->files_of_engine().link()->command().remote) return Folder() == folder_;
+  return QDir(Folder()).exists(QString::fromLatin1(kTuningPlan));
+}
 
 bool TuningPanel::Tuned() const {
-  const QDir folder(Folder());
-  return folder.exists(QString::fromLatin1(kRecipeFile)) && !folder.exists(kStateFile);
+  if (session()->files_of_engine().link()->command().remote)
+    return Folder() == folder_ && complete_;
+  return IsTuned(Folder().toStdString());
+}
+
+QString TuningPanel::TunedModel() const {
+  const bool adapter = session()->files_of_engine().link()->command().remote
+                           ? form_->options().Has("lora")
+                           : QDir(Folder()).exists(QStringLiteral("adapter_config.json"));
+  if (!adapter) return Folder();
+  return QString::fromStdString(
+      WithAdapterText(form_->options().Text("model"), Folder().toStdString()));
 }
 
 QStringList TuningPanel::Arguments() const {
@@ -209,8 +217,15 @@ void TuningPanel::Start() {
   const QString why = ErrorText([this] {
     const QStringList arguments = Arguments();
     note_->SetText(CommandText(arguments));
-    runs_ = {{TuningName(QDir(Folder()).filePath(kLossFile)), {}, {}, {}, {}}};
-    if (Began()) ErrorText([this] { OpenLosses({Folder()}); });
+    runs_ = {
+        {TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
+    const bool began = Began();
+    folder_ = Folder();
+    complete_ = false;
+    seconds_ = 0;
+    timed_ = TimedOptions(form_->options());
+    if (began) ErrorText([this] { OpenLosses({folder_}); });
+    live_ = true;
     stage_.clear();
     progress_->setRange(0, 0);
     process_->Start(arguments, false);
@@ -232,7 +247,7 @@ void TuningPanel::OnProgress(const Progress& progress) {
 }
 
 void TuningPanel::OnLine(const QString& line) {
-  if (runs_.size() == 1 && runs_.front().AddLine(line)) {
+  if (live_ && runs_.front().AddLine(line)) {
     Draw();
   } else {
     note_->SetText(line);
@@ -244,10 +259,11 @@ void TuningPanel::OnFinished(const QString& failure, bool stopped) {
   if (!failure.isEmpty()) {
     note_->SetText(failure);
   } else if (stopped) {
-    note_->SetText(tr("Cancelled; finished steps are in %1. Resume goes on").arg(Folder()));
+    note_->SetText(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
   } else {
-    const QString why = ErrorText([this] { OpenLosses({Folder()}); });
-    note_->SetText(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(Folder())) : why);
+    complete_ = true;
+    const QString why = ErrorText([this] { OpenLosses({folder_}); });
+    note_->SetText(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(folder_)) : why);
   }
   ShowButtons();
 }
@@ -255,23 +271,19 @@ void TuningPanel::OnFinished(const QString& failure, bool stopped) {
 void TuningPanel::OpenLosses(const QStringList& paths) {
   std::vector<TuningLosses> runs;
   for (const QString& path : paths) {
-    const QString file =
-        path.endsWith(QLatin1String(".h5")) ? path : QDir(path).filePath(kLossFile);
-    const RunFile read = session()->files_of_engine().Read(file.toStdString());
-    const Record* record = FindRecord(read.records, kTuningRecord);
-    if (!record) {
-      throw Failure("'" + file.toStdString() + "'", "it has no losses of midscope tune",
-                    "Give a file tuning.h5, or its folder");
-    }
-    runs.push_back(LossesOf(*record, TuningName(file)));
-    const QVector<double> seconds = LastAxisRow(*record, "seconds", {});
-    if (paths != QStringList{Folder()} || seconds.isEmpty()) continue;
+    const QString file = path.endsWith(QLatin1String(".h5"))
+                             ? path
+                             : QDir(path).filePath(QString::fromLatin1(kTuningFile));
+    const Record record = ReadTuningRecord(session()->files_of_engine(), file);
+    runs.push_back(LossesOf(record, TuningName(file)));
+    const QVector<double> seconds = LastAxisRow(record, "seconds", {});
+    if (paths != QStringList{folder_} || seconds.isEmpty()) continue;
     seconds_ =
         std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
-    timed_ = TimedOptions(form_->options());
   }
   if (runs.empty()) return;
   runs_ = std::move(runs);
+  live_ = false;
   Draw();
 }
 

@@ -44,9 +44,8 @@ class TuningPanel : public Panel {
   void OpenLosses(const QStringList& paths);
 
  Q_SIGNALS:
-  // Emitted when the tuned adapter, or the tuned model, is to be B beside its base.
-  void AdapterOffered(const QString& folder);
-  void ModelOffered(const QString& folder);
+  // Emitted when the tuned model, or the form's model with the tuned adapter, is to be B.
+  void ModelOffered(const QString& model);
 
  private:
   QWidget* MakeButtons();
@@ -57,10 +56,12 @@ class TuningPanel : public Panel {
   void ShowButtons();
   void ShowCost();
   void Draw();
+  // The form's folder, and whether it has a run, and a complete one. Folders of another machine
+  // are not read: there, only the panel's last run is known.
   QString Folder() const;
-  // Whether the folder has an interrupted run, or a complete one.
   bool Began() const;
   bool Tuned() const;
+  QString TunedModel() const;
 
   ParameterForm* form_;
   SweepProcess* process_;
@@ -72,13 +73,16 @@ class TuningPanel : public Panel {
   QProgressBar* progress_;
   QLabel* left_;  // how much is done, and the time left
   ElidedLabel* note_;
-  std::vector<TuningLosses> runs_;  // that are drawn; the running one alone
+  std::vector<TuningLosses> runs_;  // that are drawn
+  bool live_ = false;               // whether runs_ is the running one, alone
+  QString folder_;                  // of the panel's last run
+  bool complete_ = false;           // whether that run is
   std::string model_ = "embedded";  // that the form has from the window
   QElapsedTimer clock_;             // of the stage
   std::string stage_;
   int64_t first_ = 0;   // of the stage's samples
   double seconds_ = 0;  // per step of the last run; 0: unknown
-  std::string timed_;   // the options of that run
+  std::string timed_;   // the options of the last run
 };
 
 }  // namespace midscope

@@ -34,13 +34,16 @@ namespace {
 constexpr int64_t kMostCotangents = 10000;
 constexpr int64_t kMostParts = 1000;
 
-// Returns the prompts: samples of a task at places, or a single one.
+// Returns the prompts: samples of a task at places (`scanned`, or those of the options if it is
+// empty), or a single one.
 ProbeBatch InfluencePrompts(const OptionSet& options, const RunnableModel& model,
-                            const Intervention& setting, const JobContext& job) {
+                            const Intervention& setting, const std::vector<int64_t>& scanned,
+                            const JobContext& job) {
   const PromptFormat format = ReadPromptFormat(options);
   ProbeBatch batch;
   if (RequestsBatch(options)) {
     batch = ReadBatch(options, format, *model.tokenizer);
+    if (!scanned.empty()) batch.samples = scanned;
   } else {
     PlacedPrompt one = ReadPrompt(options, format, *model.tokenizer, job);
     if (!options.IsSet("task")) LogPromptNotes(one.prompt, format, job);
@@ -123,7 +126,8 @@ void RunInfluence(const CommandInput& input) {
   if (input.options.IsSet("scan")) scan = ReadHeadScan(input.options, *model.source);
   const OptionSet& options = scan ? scan->options : input.options;
   const Intervention setting = ParseIntervention(OneSetting(options, "influence"));
-  const ProbeBatch batch = InfluencePrompts(options, model, setting, input.job);
+  const ProbeBatch batch = InfluencePrompts(
+      options, model, setting, scan ? scan->samples : std::vector<int64_t>(), input.job);
   const GradientPass pass(*model.source,
                           {.setting = setting,
                            .dtype = ParseDtype(options.Text("dtype")),

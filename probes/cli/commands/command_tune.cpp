@@ -35,14 +35,15 @@ std::string LossFile(const std::string& folder) {
 
 TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
                         const Tokenizer& tokenizer, const JobContext& context) {
+  const int64_t training = request.settings.optimizer.steps * request.settings.batch;
   if (!options.TextList("task").empty()) {
     TaskSampleRequest tasks;
+    tasks.training = training;
     tasks.tasks = options.TextList("task");
     tasks.answer_only = options.Text("loss") == "answer";
     if (request.settings.distil) tasks.distilled_places = options.Integer("other-places");
     return TaskSamples(request.recipe, tasks, tokenizer);
   }
-  const int64_t training = request.settings.optimizer.steps * request.settings.batch;
   const int64_t held_out = options.Integer("held-out");
   const bool joins = options.Text("packing") == "join";
   std::optional<ConversationFormat> chat;

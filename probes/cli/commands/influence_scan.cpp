@@ -18,6 +18,7 @@
 #include "probes/prompt/prompt_format.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/stored_result.h"
 
 namespace midscope::cli {
 namespace {
@@ -74,7 +75,7 @@ HeadScan ReadHeadScan(const OptionSet& options, const ModelSource& model) {
   if (!plan.scan || !reader.Has(kScanRecord)) {
     throw UsageError(file, "it is not the file of a scan", "Give a file of midscope scan --out");
   }
-  HeadScan scan{options, "", reader.Read(kScanRecord), {}};
+  HeadScan scan{options, "", reader.Read(kScanRecord), {}, {}};
   ReadTerm(*plan.scan, file, &scan);
   if (reader.provenance().model_hash != model.Hash()) {
     throw Failure(file, "it is a scan of another model, " + reader.provenance().model_path,
@@ -86,7 +87,10 @@ HeadScan ReadHeadScan(const OptionSet& options, const ModelSource& model) {
   }
   scan.options.Set("task", plan.task);
   scan.options.Set("seed", static_cast<int64_t>(plan.seed));
-  scan.options.Set("samples", plan.samples);
+  for (const SampleOutcome& outcome : ReadStoredResult(reader).outcomes)
+    scan.samples.push_back(outcome.sample);
+  scan.options.Set("sample", scan.samples.front());
+  scan.options.Set("samples", std::ssize(scan.samples));
   scan.options.Set("places", NumbersOf(plan.places));
   scan.options.Set("with", std::vector<std::string>{plan.settings.front().canonical()});
   return scan;

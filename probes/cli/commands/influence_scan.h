@@ -23,6 +23,7 @@ struct HeadScan {
   std::string estimate;               // the array that estimates its effects (HeadEstimateName)
   Record record;                      // scan: effect [layer, head, place]
   std::optional<PatchSource> source;  // of patches: the same or the next sample at a place
+  std::vector<int64_t> samples;       // that the scan has run; not always the first ones
 };
 
 // Reads the file of option --scan and sets the task, samples, places, prompt format and setting of

@@ -107,6 +107,24 @@ class RenderTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
   }
 
+  // The losses of two runs are one picture; the means of a sweep are not among them.
+  void AReferenceOfLossesHasLosses() {
+    QTemporaryDir folder;
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
+    WriteRecords(path("losses.h5"),
+                 {{.name = "tuning",
+                   .axes = {{"step", 2, "", {}, {1, 2}}},
+                   .arrays = {{"loss", {"step"}, std::vector<double>{2, 1}, "nats", ""}},
+                   .attributes = {},
+                   .signal = "loss"}},
+                 {});
+    WriteRecords(path("sweep.h5"), {SweepRecord()}, {});
+    const RenderRequest request{
+        folder.filePath("losses.h5"), folder.filePath("out"), {"svg"}, {}, {},
+        {folder.filePath("sweep.h5")}};
+    QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
+  }
+
   // The caption says what the bars are; wall times are no results and have no picture.
   void BarsAreNamedAndWallTimesAreLeftOut() {
     QTemporaryDir folder;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tuning from the window, with a tiny model: a process that can be cancelled and resumed, its
 // losses, and the tuned model beside its base.
+#include <QCheckBox>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
@@ -11,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/model/model_text.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/files/render.h"
@@ -69,6 +72,16 @@ class TuningPanelTest : public QObject, protected RealWindow {
     options.SetText("out", folder_.filePath(out).toStdString());
     panel_->form()->SetOptions(options);
   }
+  // A text of words that tiny models have, unlike tasks.
+  void SetOwnText() {
+    PromptRequest own;
+    own.task.clear();
+    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
+    own.gold_begin = 0;
+    own.gold_end = 20;
+    own.answer = " pen";
+    window_->prompt_panel()->SetPrompt(own);
+  }
   void Click(const char* button) { QTest::mouseClick(Find<QPushButton>(button), Qt::LeftButton); }
   QString Note() { return Find<ElidedLabel>("tuning_note")->text(); }
   bool Ended() {
@@ -115,13 +128,7 @@ class TuningPanelTest : public QObject, protected RealWindow {
 
   void ATunedModelIsOpenedBesideItsBase() {
     Show("tuned", "6");
-    PromptRequest own;
-    own.task.clear();
-    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
-    own.gold_begin = 0;
-    own.gold_end = 20;
-    own.answer = " pen";
-    window_->prompt_panel()->SetPrompt(own);
+    SetOwnText();
     window_->OpenModel(Tiny());
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
     QVERIFY(!Find<QPushButton>("tuning_beside")->isEnabled());
@@ -154,13 +161,19 @@ class TuningPanelTest : public QObject, protected RealWindow {
     Click("tuning_start");
     auto* left = Find<QLabel>("tuning_left");
     QTRY_VERIFY_WITH_TIMEOUT(left->text().contains(" left"), kLongest);
+    // Neither the form nor the losses of another run change what the running one is.
+    panel_->form()->SetText("out", folder_.filePath("another").toStdString());
+    panel_->OpenLosses({folder_.filePath("tuned")});
+    Q_EMIT panel_->process()->Noted("step 1200/1200: loss 1, rate 1, 20 tokens/s");
+    QCOMPARE(panel_->loss()->graph(0)->data()->size(), 6);
     QElapsedTimer clock;
     clock.start();
     Click("tuning_cancel");
     QVERIFY(Ended());
     qInfo("cancelled after %lld ms", static_cast<long long>(clock.elapsed()));
     QVERIFY(clock.elapsed() < 3000);
-    QVERIFY2(Note().startsWith("Cancelled"), qPrintable(Note()));
+    QVERIFY2(Note().startsWith("Cancelled") && Note().contains("long"), qPrintable(Note()));
+    panel_->form()->SetText("out", folder_.filePath("long").toStdString());
     auto* start = Find<QPushButton>("tuning_start");
     QVERIFY2(start->text().startsWith("Resume"), qPrintable(start->text()));
     QVERIFY(!Find<QPushButton>("tuning_beside")->isEnabled());
@@ -176,7 +189,33 @@ class TuningPanelTest : public QObject, protected RealWindow {
     QVERIFY2(Note().contains("another plan"), qPrintable(Note()));
   }
 
-  // Uses the folders of the two tests before.
+  // Uses the folder of a test before. A is another model than the form's, and the form has no rank.
+  void TheFormsModelIsTheBaseOfItsAdapter() {
+    Show("tuned", "6");
+    SetOwnText();
+    window_->OpenModel(QString::fromStdString(test::TinyModelPath("qwen2")));
+    QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+    OptionSet options = panel_->form()->options();
+    options.Reset("lora");
+    panel_->form()->SetOptions(options);
+    Click("tuning_beside");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->second() && session_->second()->open_request(), kLongest);
+    QCOMPARE(session_->second()->open_request()->model,
+             WithAdapterText(Tiny().toStdString(), folder_.filePath("tuned").toStdString()));
+    QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+    QCOMPARE(Errors(), QString());
+    // A switch that cannot open its adapter any more shows what B is.
+    QVERIFY(QDir().rename(folder_.filePath("tuned"), folder_.filePath("away")));
+    auto* on = Find<QCheckBox>("adapter_on");
+    QVERIFY(on->isVisible() && on->isChecked());
+    on->click();
+    QTRY_VERIFY_WITH_TIMEOUT(!Errors().isEmpty(), kLongest);
+    QVERIFY(QDir().rename(folder_.filePath("away"), folder_.filePath("tuned")));
+    QTRY_VERIFY(on->isChecked());
+    QVERIFY2(on->text().endsWith("tuned × 1"), qPrintable(on->text()));
+  }
+
+  // Uses the folders of the tests before.
   void LossesOfSeveralRunsAreOnePicture() {
     Show("none", "5");
     panel_->OpenLosses({folder_.filePath("tuned"), folder_.filePath("long/tuning.h5")});

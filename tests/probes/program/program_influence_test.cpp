@@ -107,6 +107,15 @@ TEST(ProgramInfluence, EstimatesTheHeadsOfAScan) {
     EXPECT_NE(wrong.status, 0);
     EXPECT_THAT(wrong.err, HasSubstr(problem));
   }
+  // The scan of a job that shares a sweep begins with another sample.
+  const std::string later = folder.File("later.h5");
+  RunWell({"scan", "embedded", "--task", "list:lines=4", "--places", "4", "--sample", "2",
+           "--samples", "1", "--layers", "29", "--out", later});
+  const auto means = json::parse(RunWell({"influence", "embedded", "--scan", later, "--json"}).out);
+  EXPECT_EQ(means["samples"], 1);
+  const testing::Arguments same = {"influence", "embedded", "--task", "list:lines=4", "--place",
+                                   "4",         "--sample", "2",      "--json"};
+  EXPECT_EQ(means["places"], json::parse(RunWell(same).out)["places"]);
   EXPECT_THAT(RunMidscope({"influence", "embedded@init", "--scan", file}).err,
               HasSubstr("another model"));
 }

@@ -62,6 +62,7 @@ class Repository:
 
 def check_refusals(repository):
     repository.refuses("the version must be three numbers", "7.1", status=2)
+    repository.refuses("the version must be three numbers", "07.1.0", status=2)
     repository.refuses("0.0.9 must be newer than the version in CMakeLists.txt", "0.0.9")
     repository.write("notes.txt", "mine")
     repository.refuses("the work tree must have no changes", "7.1.0")
@@ -81,6 +82,12 @@ def check_refusals(repository):
         failing.write_text(step + "\n")
         repository.refuses(message, "7.1.0")
     failing.unlink()
+    hook = repository.folder / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    repository.refuses("git commit failed. Nothing was changed", "7.1.0")
+    hook.unlink()
 
 
 def check_release(repository):

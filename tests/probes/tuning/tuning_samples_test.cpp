@@ -210,11 +210,37 @@ TEST(TaskSamples, DistillationMovesTheGoldPieceOfOneQuestion) {
     }
     EXPECT_EQ(places.size(), 3U);
   }
-  request.tasks = {"kv:pairs=1"};
+  request.tasks = {"kv:pairs=4", "kv:pairs=1"};
   EXPECT_THAT(
       ErrorMessage(ErrorKind::kUsage,
                    [&] { TaskSamples(Recipe("full", 2000, 1), request, *model.tokenizer); }),
       HasSubstr("one place"));
+}
+
+TEST(TaskSamples, QuestionsWithFewPlacesHaveNoPlaceTwice) {
+  const auto model = OpenRunnableModel(test::TinyModelPath("llama"));
+  TaskSampleRequest request;
+  request.tasks = {"kv:pairs=2", "kv:pairs=3"};
+  request.distilled_places = 4;
+  const TuningSamples samples = TaskSamples(Recipe("full", 2000, 1), request, *model.tokenizer);
+  std::set<std::vector<int32_t>> prompts;
+  for (int64_t index = 0; index < 10; ++index) {
+    const TuningSample sample = samples(index);
+    EXPECT_TRUE(prompts.insert(sample.ids).second) << index;
+    EXPECT_EQ(sample.place == 0, index % 5 == 1 || index % 5 == 4) << index;
+  }
+}
+
+TEST(TaskSamples, HeldOutSamplesOfDistillationAreOfOtherQuestions) {
+  const auto model = OpenRunnableModel(test::TinyModelPath("llama"));
+  TaskSampleRequest request;
+  request.tasks = {"kv:pairs=3"};
+  request.distilled_places = 2;
+  request.training = 4;
+  const TuningSamples samples = TaskSamples(Recipe("full", 2000, 1), request, *model.tokenizer);
+  for (int64_t index = 4; index < 7; ++index)
+    EXPECT_NE(samples(index).teacher_ids, samples(3).teacher_ids) << index;
+  EXPECT_EQ(samples(4).teacher_ids, samples(6).ids);
 }
 
 }  // namespace
