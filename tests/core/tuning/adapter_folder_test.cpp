@@ -145,8 +145,8 @@ TEST(AdapterFolder, TheDecoderRunsWhatWasTunedOfTheEmbeddedModel) {
   LoraAdapter adapter = MakeLora({.rank = 16}, source->config());
   at::manual_seed(1);
   for (auto& [name, tensor] : adapter.tensors) tensor = 0.02 * at::randn_like(tensor);
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < 60; ++i) ids.push_back(1000 + 37 * i);
+  std::vector<int32_t> ids(60);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(1000 + 37 * i);
   const at::Tensor before = model.Logits(ids, TuningPlans({}, {}, model.config(), 60)).detach();
   model.SetAdapter(adapter);
   const test::TemporaryFolder folder;
