@@ -217,7 +217,7 @@ ProbeBatchRun::Cost ProbeBatchRun::Estimate(const ProbeCell& cell) {
   one.places.resize(1);
   const auto seconds = [&] {
     const auto start = std::chrono::steady_clock::now();
-    RunProbeBatch(*decoder_, one, batch.intervention, probes_, batch.options());
+    RunProbeBatch(*decoder_, one, batch.intervention, probes_, batch.options(), job_);
     return SecondsSince(start);
   };
   seconds();  // the first run warms up

@@ -43,6 +43,19 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
   EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, but not stored. --out"));
 }
 
+// The prompt takes about half a minute.
+TEST(ProgramInterrupts, ADryRunEndsInTheMiddleOfItsPrompt) {
+  const testing::TemporaryFolder folder;
+  RunningProgram running({"probe", "embedded", "--task", "passkey:tokens=8000", "--places",
+                          "10%,90%", "--samples", "2", "--dry-run", "--out",
+                          folder.File("probe.h5")});
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  const auto start = std::chrono::steady_clock::now();
+  running.Signal(SIGINT);
+  EXPECT_EQ(running.Wait().status, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
 // The status is 128 plus the signal's number, as in shells and batch systems.
 TEST(ProgramInterrupts, TermEndsWithItsOwnStatusAndLeavesAsMuch) {
   const ProgramRun run =
