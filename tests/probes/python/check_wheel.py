@@ -56,7 +56,7 @@ def check_program(folder, venv, wheel):
     assert (package / "_engine.py").is_file() and (package / "lib/libmidscope_cli.so").read_text() == "library"
     shown = run(python, "-m", "pip", "show", "--files", "midscope")
     assert "licenses/midscope.LICENSE" in shown and "../../../bin/midscope" in shown, shown
-    metadata = run(python, "-c", "import importlib.metadata as m; print(m.metadata('midscope'))")
+    metadata = run(python, "-c", "import importlib.metadata as m; print(m.distribution('midscope').read_text('METADATA'))")
     assert "Built from commit 1fa85d8d4c2b." in metadata and "midscope-window==" in metadata, metadata
     (folder / "results.h5").write_text("mine")
     run(python, "-m", "pip", "uninstall", "-y", "midscope")
