@@ -31,30 +31,30 @@ class ByPlace {
   int64_t PlaceAt(int64_t index) const {
     return static_cast<int64_t>(AxisOf(record_, "place").values[static_cast<size_t>(index)]);
   }
-  // The mean answer_nll at a place; NaN if there is no answer.
+  // Returns the mean answer_nll at a place, or NaN without an answer.
   double Nll(int64_t place) const {
     return Has(kAnswerNll) ? Values(kAnswerNll)[static_cast<size_t>(place)] : std::nan("");
   }
-  // An element of an array [place, layer]; NaN if there is no such array.
+  // Returns an element of an array [place, layer], or NaN without such an array.
   double At(const std::string& array, int64_t place, int64_t layer) const {
     return Has(array) ? Values(array)[static_cast<size_t>(place * Size("layer") + layer)]
                       : std::nan("");
   }
-  // The mean over places of an element of an array [place, layer].
+  // Returns the mean over places of an element of an array [place, layer].
   double MeanAt(const std::string& array, int64_t layer) const {
     std::vector<double> values;
     for (int64_t place = 0; place < Size("place"); ++place)
       values.push_back(At(array, place, layer));
     return MeanOfNumbers(values);
   }
-  // Likewise, the geometric mean of NAME_gold_ratio.
+  // Returns the geometric mean over places of NAME_gold_ratio.
   double MeanRatio(const std::string& name, int64_t layer) const {
     std::vector<double> values;
     for (int64_t place = 0; place < Size("place"); ++place)
       values.push_back(std::log(At(name + "_gold_ratio", place, layer)));
     return std::exp(MeanOfNumbers(values));
   }
-  // The means over places of an array [place, layer, part] at the embeddings, [part].
+  // Returns the means over places, [part], of an array [place, layer, part] at the embeddings.
   std::vector<double> MeanParts(const std::string& array) const {
     const auto parts = static_cast<size_t>(Size("part"));
     const size_t row = static_cast<size_t>(Size("layer")) * parts;

@@ -47,9 +47,12 @@ std::unique_ptr<ModelSource> Source(const std::string& name) {
   return OpenModel(test::TinyModelPath(name));
 }
 
-at::Tensor LogitsOf(const std::string& name, const DifferentiableModel& model) {
-  const std::vector<int32_t> ids = test::PromptIds(name);
+at::Tensor LogitsOf(const std::vector<int32_t>& ids, const DifferentiableModel& model) {
   return model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids))).detach();
+}
+
+at::Tensor LogitsOf(const std::string& name, const DifferentiableModel& model) {
+  return LogitsOf(test::PromptIds(name), model);
 }
 
 // glm4's rows of query and key are in another order in the file.
@@ -117,8 +120,7 @@ TEST(AdapterFolder, ModulesOfSeveralMatricesAreReadAndNotWritten) {
 // of the decoder on the same file with the written adapter.
 void ExpectEqualRun(const std::string& model_path, const std::string& adapter,
                     const DifferentiableModel& model, const std::vector<int32_t>& ids) {
-  const at::Tensor tuned =
-      model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids))).detach();
+  const at::Tensor tuned = LogitsOf(ids, model);
   RunRequest request;
   request.ids = ids;
   request.first_logit_row = 0;
@@ -147,11 +149,11 @@ TEST(AdapterFolder, TheDecoderRunsWhatWasTunedOfTheEmbeddedModel) {
   for (auto& [name, tensor] : adapter.tensors) tensor = 0.02 * at::randn_like(tensor);
   std::vector<int32_t> ids(60);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(1000 + 37 * i);
-  const at::Tensor before = model.Logits(ids, TuningPlans({}, {}, model.config(), 60)).detach();
+  const at::Tensor before = LogitsOf(ids, model);
   model.SetAdapter(adapter);
   const test::TemporaryFolder folder;
   WriteAdapter(model.adapter(), *source, folder.path());
-  const at::Tensor after = model.Logits(ids, TuningPlans({}, {}, model.config(), 60)).detach();
+  const at::Tensor after = LogitsOf(ids, model);
   EXPECT_GT((after - before).abs().max().item<double>(), 0.1);
   ExpectEqualRun("embedded", folder.path().string(), model, ids);
 }
