@@ -31,6 +31,7 @@ TextEnds DecodedEnds(const Tokenizer& tokenizer, std::string_view text, int64_t 
                      int64_t last) {
   const std::vector<Token> tokens = tokenizer.Encode(text);
   std::vector<int32_t> ids;
+  ids.reserve(tokens.size());
   for (const Token& token : tokens) ids.push_back(token.id);
   const auto front = std::min(ids.size(), static_cast<size_t>(first));
   const auto back = std::min(ids.size(), static_cast<size_t>(last));
