@@ -22,12 +22,15 @@
 
 namespace midscope {
 
+// The record of a sweep's samples.
+inline constexpr const char* kSweepRecord = "sweep";
+
 struct SweepStoreOptions {
   bool resume = false;
   // An existing file and its journal are replaced at the first checkpoint that has a sample, not
   // before.
   bool overwrite = false;
-  std::string record_name = "sweep";
+  std::string record_name = kSweepRecord;
   // Axes whose size may differ between samples. Arrays over them are padded (NaN; -1 for integers;
   // false; ""), and array AXIS_count [sample] has the sizes.
   std::vector<std::string> ragged_axes = {"key", kChoiceAxis};

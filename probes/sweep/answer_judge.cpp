@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/run/what_if.h"
+#include "data/sweep/sweep_store.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/intervals.h"
 #include "probes/measure/statistics/statistics.h"
@@ -23,13 +24,12 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kSweep = "sweep";
 constexpr const char* kGeneratedText = "generated_text";
 constexpr size_t kScores = kJudgeScores.size();
 
 template <typename T>
 std::vector<T> ReadSweepArray(const RunReader& reader, const std::string& name) {
-  return std::get<std::vector<T>>(reader.ReadArray(kSweep, name).data);
+  return std::get<std::vector<T>>(reader.ReadArray(kSweepRecord, name).data);
 }
 
 // Returns the texts of a JSON list, joined by " or ".
@@ -70,7 +70,7 @@ Record EmptyScores(const RunReader& reader, const SweepPlan& plan) {
   places.unit = "rank";
   Record record;
   record.name = kJudgeRecord;
-  record.axes = {AxisOf(reader.Describe(kSweep), "sample"),
+  record.axes = {AxisOf(reader.Describe(kSweepRecord), "sample"),
                  LabelledAxis("setting", plan.CanonicalSettings()), places,
                  ValuedAxis("score", {kJudgeScores.begin(), kJudgeScores.end()})};
   const Provenance& origin = reader.provenance();
@@ -127,7 +127,7 @@ const std::array<double, kScores>& AnswerJudge::Shares(const JudgedAnswer& answe
 }
 
 void CheckGeneratedTexts(const RunReader& reader) {
-  if (IsStoredSweep(reader) && reader.Describe(kSweep).FindArray(kGeneratedText)) return;
+  if (IsStoredSweep(reader) && reader.Describe(kSweepRecord).FindArray(kGeneratedText)) return;
   throw UsageError(reader.path(), "it has no generated texts of a sweep",
                    "Give a file of midscope sweep --score generation, or both");
 }

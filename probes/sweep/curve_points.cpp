@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/terms/intervention_json.h"
 #include "data/store/record_reader.h"
+#include "data/sweep/sweep_store.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/probe_curves.h"
 #include "probes/sweep/stored_result.h"
@@ -203,7 +204,7 @@ namespace {
 namespace fs = std::filesystem;
 
 double MeanPromptTokens(const RunReader& reader) {
-  const Array tokens = reader.ReadArray("sweep", "prompt_tokens");
+  const Array tokens = reader.ReadArray(kSweepRecord, "prompt_tokens");
   const auto& counts = std::get<std::vector<int64_t>>(tokens.data);
   double sum = 0;
   for (const int64_t count : counts) sum += static_cast<double>(count);

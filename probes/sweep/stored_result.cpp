@@ -19,8 +19,6 @@ namespace midscope {
 
 namespace {
 
-constexpr const char* kSamples = "sweep";
-
 // Whether the plan is that of `midscope sweep`, because another program may have written the
 // samples.
 bool HasSweepPlan(const RunReader& reader) {
@@ -31,12 +29,12 @@ bool HasSweepPlan(const RunReader& reader) {
 }  // namespace
 
 bool IsStoredSweep(const RunReader& reader) {
-  return reader.Has(kSamples) && reader.Has(kOutcomeMeans) && HasSweepPlan(reader);
+  return reader.Has(kSweepRecord) && reader.Has(kOutcomeMeans) && HasSweepPlan(reader);
 }
 
 SweepResult ReadStoredResult(const RunReader& reader) {
   SweepResult result;
-  const Record frame = reader.Describe(kSamples);
+  const Record frame = reader.Describe(kSweepRecord);
   const Axis& axis = AxisOf(frame, "sample");
   std::vector<int64_t> samples(axis.values.begin(), axis.values.end());
   if (samples.empty()) {
@@ -44,7 +42,7 @@ SweepResult ReadStoredResult(const RunReader& reader) {
     std::iota(samples.begin(), samples.end(), 0);
   }
   result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
-    return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
+    return reader.ReadSample(kSweepRecord, static_cast<int64_t>(index), wanted);
   });
   if (reader.Has(kFailuresRecord)) result.failures = ReadFailures(reader);
   result.tests = ReadTests(reader);

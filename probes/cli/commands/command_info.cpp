@@ -13,11 +13,13 @@
 namespace midscope::cli {
 namespace {
 
+// Far beyond any context, and small enough for sums of bytes.
+constexpr int64_t kMostTokens = 100'000'000;
+
 std::vector<int64_t> Lengths(const OptionSet& options, const ModelFacts& facts) {
   if (!facts.supported) return {};
   if (!options.IsSet("tokens")) return UsualLengths(facts.config);
-  return ParseNumberList("option --tokens", options.Text("tokens"), 1,
-                         facts.config.trained_context);
+  return ParseNumberList("option --tokens", options.Text("tokens"), 1, kMostTokens);
 }
 
 void RunInfo(const CommandInput& input) {
@@ -50,8 +52,8 @@ void RunInfo(const CommandInput& input) {
 Command InfoCommand() {
   Parameter tokens = TextParameter(
       "tokens",
-      "prompt lengths whose memory is shown, such as 4000 or 1000,16000; default: a few "
-      "up to the model's context");
+      "prompt lengths whose memory is shown, such as 4000 or 1000,16000, also beyond the "
+      "model's context; default: a few up to it");
   tokens.unit = "tokens";
 
   Command command;

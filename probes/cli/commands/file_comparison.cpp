@@ -13,6 +13,7 @@
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/provenance_fields.h"
+#include "data/sweep/sweep_store.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/intervals.h"
 #include "probes/measure/statistics/statistics.h"
@@ -22,8 +23,6 @@
 namespace midscope::cli {
 namespace {
 
-constexpr const char* kSamples = "sweep";
-
 // answer_nll [sample, setting, place], and the sample numbers.
 struct SampleValues {
   std::vector<double> samples;
@@ -31,11 +30,11 @@ struct SampleValues {
 };
 
 std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const FileOutcome& outcome) {
-  if (!reader.Has(kSamples)) return std::nullopt;
-  const Record frame = reader.Describe(kSamples);
+  if (!reader.Has(kSweepRecord)) return std::nullopt;
+  const Record frame = reader.Describe(kSweepRecord);
   const Axis* axis = frame.FindAxis("sample");
   if (!axis || !frame.FindArray(kAnswerNll)) return std::nullopt;
-  const Array array = reader.ReadArray(kSamples, kAnswerNll);
+  const Array array = reader.ReadArray(kSweepRecord, kAnswerNll);
   const auto* values = std::get_if<std::vector<double>>(&array.data);
   const size_t cells = outcome.settings.size() * outcome.places.size();
   if (!values || values->size() != axis->values.size() * cells) return std::nullopt;

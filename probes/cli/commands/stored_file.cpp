@@ -35,8 +35,6 @@ namespace midscope::cli {
 
 namespace {
 
-constexpr const char* kSweepRecord = "sweep";
-
 // Returns "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
