@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/widgets/term_cards.h"
 
+#include <QObject>
 #include <algorithm>
 #include <cstddef>
 

@@ -104,6 +104,7 @@ TEST_P(FailingOperations, WithoutMemoryTheNextRunIsRight) {
   const auto decoder = Open(GetParam());
   const std::vector<Intervention> settings = {{}, ParseIntervention("pi(1.5)")};
   std::vector<std::vector<float>> expected;
+  expected.reserve(settings.size());
   for (const Intervention& setting : settings)
     expected.push_back(Logits(WhatIf(decoder, TwoPrompts()).Evaluate(setting)));
   int64_t n = 0;

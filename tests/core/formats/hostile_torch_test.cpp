@@ -109,7 +109,8 @@ TEST(HostileTorch, NamesOutsideTheListAreRefusedWhetherCalledOrNot) {
                                                         {"numpy.core.multiarray", "_reconstruct"},
                                                         {"_codecs", "encode"},
                                                         {"copyreg", "_reconstructor"}}) {
-    EXPECT_THAT(ValueError(Name(module, name)), HasSubstr("'" + module + "." + name + "'"));
+    EXPECT_THAT(ValueError(Name(module, name)),
+                HasSubstr(std::string("'").append(module).append(".").append(name).append("'")));
   }
   EXPECT_THAT(ValueError("c" + std::string(1000, 'a')), HasSubstr("has no end"));
   EXPECT_THAT(ValueError("K\1K\2\x93"), HasSubstr("is not a string"));
@@ -307,7 +308,10 @@ TEST(HostileTorch, ValuesThatShareOrHoldThemselves) {
   EXPECT_EQ(ValueError("}q\1(" + Text("self") + "h\1u"), "");
   EXPECT_EQ(PickleError("\x80\x02}q\1(" + Text("self") + "h\1" + Text("good") + kGood + "u."), "");
   std::string doubled = "]q" + std::string(1, '\0');
-  for (char i = 0; i < 60; ++i) doubled = "(" + doubled + "h" + i + "tq" + static_cast<char>(i + 1);
+  for (char i = 0; i < 60; ++i) {
+    doubled.insert(0, "(");
+    doubled.append({'h', i, 't', 'q', static_cast<char>(i + 1)});
+  }
   EXPECT_EQ(ValueError(doubled), "");
 }
 

@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "gui/plots/attention_plot.h"
@@ -28,8 +29,8 @@ Record RecordOf(int rows, int columns) {
   Record record;
   record.name = "numbers";
   record.axes = {{"row", rows, "", {}, {}}, {"column", columns, "", {}, {}}};
-  std::vector<double> values;
-  for (int i = 0; i < rows * columns; ++i) values.push_back(i + 1);
+  std::vector<double> values(static_cast<size_t>(rows * columns));
+  std::iota(values.begin(), values.end(), 1.0);
   record.arrays = {{"values", {"row", "column"}, values, "", ""}};
   return record;
 }
