@@ -144,7 +144,8 @@ def make(build, tree):
         run("patchelf", "--force-rpath", "--set-rpath", run_path, file)
     for file in (tree / "lib").iterdir():
         file.chmod(0o644)
-    licences = copy_licences(libraries, tree / "share/doc/midscope/licences")
+    licences = libraries.licences()
+    copy_licences(licences, tree / "share/doc/midscope/licences")
     report([f"{name}: its licence is missing" for name in ("torch", "nvidia_cuda_runtime", "nvidia_cuda_cupti")
             if not any(licence.startswith(name + ".") for licence in licences)])
     program = tree / "bin/midscope"
@@ -154,12 +155,11 @@ def make(build, tree):
         write(tree / "share" / path, run(program, "completion", shell).encode())
 
 
-def copy_licences(libraries, folder):
-    licences = libraries.licences()
+def copy_licences(licences, folder):
+    """Copies {name: file} to a new folder."""
     folder.mkdir(parents=True)
     for name, path in licences.items():
         shutil.copyfile(path, folder / name)
-    return licences
 
 
 def write(path, content):

@@ -89,7 +89,7 @@ def make(build, folder):
         copy(path, folder / "lib" / name, "..")
     for plugin in PLUGINS:
         copy(PLUGIN_FOLDER / plugin, folder / "plugins" / plugin, "../..")
-    tree.copy_licences(libraries, folder / "licences")
+    tree.copy_licences(libraries.licences(), folder / "licences")
     tree.write(folder / "licences/SOURCES.txt", libraries.sources().encode())
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A build backend (PEP 517): the Python package of probes/python with the tree of .packaging/tree.py in it, as a wheel; and the
-wheel of the window. MIDSCOPE_TREE names the tree; default build/packages/tree. Usage: backend.py midscope|midscope-window OUT"""
+wheels of the window and of the program for GPUs. MIDSCOPE_TREE names the tree; default build/packages/tree.
+Usage: backend.py midscope|midscope-window|midscope-cuda OUT"""
 import os
 import pathlib
+import re
 import sys
 import tomllib
 
@@ -17,7 +19,8 @@ import pathlib
 import sys
 
 package = pathlib.Path(importlib.util.find_spec("midscope").origin).parent
-program = str(package / "bin" / "midscope")
+cuda = package.parent / "midscope_cuda" / "bin" / "midscope"
+program = str(cuda if cuda.is_file() else package / "bin" / "midscope")
 os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(__file__).resolve().parent)
 os.execv(program, [program, *sys.argv[1:]])
@@ -51,7 +54,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                "Summary: Position bias of language models: the program midscope and its Python package",
                f"License: {project['license']['text']}", f"Requires-Python: {project['requires-python']}",
                *(f"Requires-Dist: {name}" for name in project["dependencies"])]
-    extras = project["optional-dependencies"] | {"window": [f"midscope-window=={VERSION}"]}
+    extras = project["optional-dependencies"] | {extra: [f"midscope-{extra}=={VERSION}"] for extra in ("window", "cuda")}
     for extra, names in extras.items():
         headers += [f"Provides-Extra: {extra}", *(f"Requires-Dist: {name} ; extra == '{extra}'" for name in names)]
     return wheel.finish(headers, tree / "share/doc/midscope/licences", (client / "README.md").read_text())
@@ -71,5 +74,17 @@ def build_window_wheel(directory):
     return wheel.finish(headers, folder / "licences", (package / "README.md").read_text())
 
 
+def build_cuda_wheel(directory):
+    folder = folder_with("midscope", "cuda", "cuda")
+    wheel = Wheel(directory, "midscope-cuda")
+    for part in ("bin", "lib"):
+        wheel.add_folder(f"midscope_cuda/{part}", folder / part)
+    torch = re.search(r"^torch_version=([0-9.]+)", (ROOT / "midscope").read_text(), re.M).group(1)
+    headers = ["Name: midscope-cuda", f"Version: {VERSION}",
+               "Summary: Position bias of language models: the program midscope for NVIDIA GPUs",
+               "License: MIT", "Requires-Python: >=3.10", f"Requires-Dist: midscope=={VERSION}", f"Requires-Dist: torch=={torch}"]
+    return wheel.finish(headers, folder / "licences", (ROOT / ".packaging/wheel/cuda.md").read_text())
+
+
 if __name__ == "__main__":
-    print({"midscope": build_wheel, "midscope-window": build_window_wheel}[sys.argv[1]](sys.argv[2]))
+    print({"midscope": build_wheel, "midscope-window": build_window_wheel, "midscope-cuda": build_cuda_wheel}[sys.argv[1]](sys.argv[2]))

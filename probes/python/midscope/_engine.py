@@ -58,14 +58,15 @@ def reading_answer() -> Iterator[None]:
 
 
 def find_program() -> list[str]:
-    """Returns the command of the program: ``MIDSCOPE_PROGRAM``, beside the package, on ``PATH``, or the script ``./midscope`` of
-    the checkout above the working directory. Raises Error."""
+    """Returns the command of the program: ``MIDSCOPE_PROGRAM``, beside the package (that of midscope-cuda first), on ``PATH``, or
+    the script ``./midscope`` of the checkout above the working directory. Raises Error."""
     given = os.environ.get("MIDSCOPE_PROGRAM")
     if given:
         return [given]
-    beside = pathlib.Path(__file__).parent / "bin" / "midscope"
-    if beside.is_file():
-        return [str(beside)]
+    package = pathlib.Path(__file__).parent
+    for folder in [package.parent / "midscope_cuda", package]:
+        if (folder / "bin" / "midscope").is_file():
+            return [str(folder / "bin" / "midscope")]
     found = shutil.which("midscope")
     if found:
         return [found]

@@ -95,6 +95,19 @@ def check_window(venv, program, window):
     assert files_of(venv) == before, "uninstalling leaves files"
 
 
+def check_cuda(venv, program, window, cuda):
+    """The program of midscope-cuda is the one that starts while it is installed."""
+    python = venv / "bin/python"
+    install(python, program, window, cuda)
+    packages = next(venv.glob("lib/python3*/site-packages"))
+    assert run(venv / "bin/midscope", "info").split("|")[0] == str(packages / "midscope_cuda/bin/midscope")
+    assert run(*start_window(venv, "libc.so.6")).split("|")[2] == str(packages / "midscope_cuda/bin/midscope")
+    metadata = next(packages.glob("midscope_cuda-*.dist-info")) / "METADATA"
+    assert "\nRequires-Dist: torch==2." in metadata.read_text(), metadata.read_text()
+    run(python, "-m", "pip", "uninstall", "-y", "midscope-cuda")
+    assert run(venv / "bin/midscope", "info").split("|")[0] == str(packages / "midscope/bin/midscope")
+
+
 with tempfile.TemporaryDirectory() as name:
     top = pathlib.Path(name).resolve()
     make_tree(top / "tree", {"bin/midscope": ECHO, "lib/libmidscope_cli.so": "library", "share/doc/midscope/licences/midscope.LICENSE": "MIT"})
@@ -109,4 +122,6 @@ with tempfile.TemporaryDirectory() as name:
     run(sys.executable, "-m", "venv", top / "venv")
     check_program(top, top / "venv", toolkit_wheel)
     check_window(top / "venv", again, window_wheel)
+    make_tree(top / "cuda", {"bin/midscope": ECHO, "lib/libmidscope_cli.so": "library", "licences/midscope.LICENSE": "MIT"})
+    check_cuda(top / "venv", again, window_wheel, make_wheel("midscope-cuda", top / "cuda", top))
 print("the wheels are installed, start their programs, say what is missing, are uninstalled, and are refused by an older system")
