@@ -69,7 +69,8 @@ MissingGpu WhyGpuIsMissing() {
   return {"there is none here, or no driver for it", ""};
 #else
   return {"this build of Midscope has no CUDA",
-          "Build one that has it: MIDSCOPE_CUDA=ON ./midscope build"};
+          "Install the wheel midscope-cuda, or build one that has it: MIDSCOPE_CUDA=ON ./midscope "
+          "build"};
 #endif
 }
 

@@ -37,6 +37,10 @@ MissingGpu WhyGpuIsMissing();
 // Returns the model of the machine's CPU: "AMD EPYC 9B14"; "" if the system does not report it.
 std::string CpuName();
 
+// Whether Midscope's kernels run there: on CPUs, and on GPUs of compute capability 8.0 and later.
+// LibTorch's operations run the layers on older GPUs (a T4 has 7.5).
+bool RunsKernels(const DeviceFacts& facts);
+
 // Returns "NVIDIA H100 80GB HBM3, compute capability 9.0, 78.2 of 85.0 GB free".
 std::string DeviceFactsText(const DeviceFacts& facts);
 // Returns "78.2 of 85.0 GB free"; "" if the memory is not known.

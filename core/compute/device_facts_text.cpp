@@ -17,6 +17,14 @@ std::string Gigabytes(int64_t bytes) {
 
 }  // namespace
 
+bool RunsKernels(const DeviceFacts& facts) {
+  constexpr int kLeastMajor = 8;
+  const std::string& version = facts.compute_capability;
+  int major = kLeastMajor;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major >= kLeastMajor;
+}
+
 std::string FreeMemoryText(const DeviceFacts& facts) {
   if (facts.total_bytes == 0) return "";
   return Gigabytes(facts.free_bytes) + " of " + Gigabytes(facts.total_bytes) + " GB free";
@@ -25,6 +33,7 @@ std::string FreeMemoryText(const DeviceFacts& facts) {
 std::string DeviceFactsText(const DeviceFacts& facts) {
   std::string text = facts.name;
   if (!facts.compute_capability.empty()) text += ", compute capability " + facts.compute_capability;
+  if (!RunsKernels(facts)) text += " (below 8.0: LibTorch's operations run the layers)";
   const std::string memory = FreeMemoryText(facts);
   return text + (memory.empty() ? "" : ", " + memory);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/compute/aten_ops.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/highway_ops.h"
 
 #ifdef MIDSCOPE_CUDA
@@ -16,12 +17,12 @@
 namespace midscope {
 namespace {
 
-std::unique_ptr<LayerOps> MakeGpuOps(at::Device device) {
+std::unique_ptr<LayerOps> MakeGpuOps(const DeviceName& name) {
+  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index));
 #ifdef MIDSCOPE_CUDA
-  return std::make_unique<CudaOps>(device);
-#else
-  return std::make_unique<AtenOps>(device);
+  if (RunsKernels(FactsOf(name))) return std::make_unique<CudaOps>(device);
 #endif
+  return std::make_unique<AtenOps>(device);
 }
 
 std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
@@ -32,7 +33,7 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
     case DeviceKind::kCpuPortable:
       return std::make_unique<AtenOps>(at::Device(at::kCPU));
     case DeviceKind::kCuda:
-      return MakeGpuOps(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
+      return MakeGpuOps(name);
   }
   return nullptr;
 }

@@ -42,8 +42,22 @@ TEST(DeviceFacts, AreOneLineOfText) {
   const DeviceFacts gpu{
       {DeviceKind::kCuda, 1}, "NVIDIA H100", "9.0", 85'000'000'000, 78'240'000'000};
   EXPECT_EQ(DeviceFactsText(gpu), "NVIDIA H100, compute capability 9.0, 78.2 of 85.0 GB free");
+  const DeviceFacts old{{DeviceKind::kCuda, 0}, "Tesla T4", "7.5", 15'800'000'000, 15'000'000'000};
+  EXPECT_EQ(DeviceFactsText(old),
+            "Tesla T4, compute capability 7.5 (below 8.0: LibTorch's operations run the layers), "
+            "15.0 of 15.8 GB free");
   const DeviceFacts silent{{DeviceKind::kCuda, 1}, "GPU that does not answer"};
   EXPECT_EQ(DeviceFactsText(silent), "GPU that does not answer");
+}
+
+TEST(DeviceFacts, KernelsRunFromComputeCapability8On) {
+  const auto run = [](const std::string& capability) {
+    return RunsKernels({{DeviceKind::kCuda, 0}, "GPU", capability});
+  };
+  EXPECT_FALSE(run("7.5"));
+  EXPECT_TRUE(run("8.0"));
+  EXPECT_TRUE(run("12.0"));
+  EXPECT_TRUE(RunsKernels(FactsOf(DeviceName{DeviceKind::kCpu, 0})));
 }
 
 TEST(DeviceFacts, AMissingGpuHasTheReasonOfTheRefusal) {
