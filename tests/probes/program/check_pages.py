@@ -69,6 +69,8 @@ def commands_in(text):
 
 def shortened(command):
     """One sample of a short task; a dry run where prompts are long. Other commands stay."""
+    if command.startswith("midscope lens embedded"):
+        return re.sub(r"--samples \d+ --tokens \d+", "--samples 1 --tokens 18", command)
     kind = re.match(r"(?:\./)?midscope (sweep|scan|probe)\b", command)
     if not kind:
         return command
