@@ -20,7 +20,8 @@ DifferentiableModel ModelWithoutGradients(const ModelSource& source,
                                           const LensFitSettings& settings,
                                           const JobContext& context) {
   if (source.config().layers < 2) {
-    throw Failure("model " + source.path(), "it has one layer, so that there is no lens to fit");
+    throw Failure("model " + source.path(),
+                  "it has one layer; a lens has matrices of the layers before the last one");
   }
   if (settings.threads > 0) at::set_num_threads(static_cast<int>(settings.threads));
   DifferentiableModel model(source, {.dtype = settings.dtype, .cancel = context.cancel}, context);

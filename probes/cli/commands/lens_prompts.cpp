@@ -106,7 +106,7 @@ void CheckLensSource(const OptionSet& options) {
   const bool has_data = !options.TextList("data").empty();
   const bool has_task = !options.Text("task").empty();
   if (has_data != has_task) return;
-  throw UsageError("option --data", has_data ? "it excludes --task" : "there is no text to fit on",
+  throw UsageError("option --data", has_data ? "it excludes --task" : "a fit needs text",
                    "Give --data or --task");
 }
 
