@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
+#include <string>
 
+#include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/formats/jacobian_lens.h"
 #include "probes/measure/builtin/layer_lens.h"
@@ -33,10 +35,14 @@ ProbeType JacobianLensProbe() {
                                 "the lens: .safetensors of midscope lens, or .pt of jlens or "
                                 "TransformerLens")};
   for (const Parameter& option : LayerLensOptions()) type.options.push_back(option);
-  type.wanted = [](const OptionSet& options) { return !options.Text(kLensFile).empty(); };
+  type.on_request = true;
   type.make = [](const ProbeInput& input) {
-    return MakeLayerLens(input, kJacobianLens,
-                         std::make_unique<const JacobianLensFile>(input.options.Text(kLensFile)));
+    const std::string& file = input.options.Text(kLensFile);
+    if (file.empty()) {
+      throw UsageError(std::string("probe '") + kJacobianLens + "'", "it reads a lens from a file",
+                       "Give --lens-file; midscope lens fits one");
+    }
+    return MakeLayerLens(input, kJacobianLens, std::make_unique<const JacobianLensFile>(file));
   };
   type.summarise = SummariseLayerLens;
   return type;

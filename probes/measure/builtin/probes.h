@@ -151,8 +151,8 @@ Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
 // Makes record logit_lens; over several prompts, also logit_lens_by_place.
 ProbeType LogitLensProbe();
 
-// Makes record jacobian_lens; over several prompts, also jacobian_lens_by_place. Runs if
-// --lens-file names a lens.
+// Makes record jacobian_lens with the lens of --lens-file; over several prompts, also
+// jacobian_lens_by_place.
 ProbeType JacobianLensProbe();
 
 // The largest values of the residual stream after each block.

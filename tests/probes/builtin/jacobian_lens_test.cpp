@@ -113,7 +113,8 @@ TEST(JacobianLensProbe, RefusesTheLensOfAnotherModel) {
   const test::TemporaryFolder folder;
   WriteJacobianLens(folder.path() / "lens", {2, 1, {{0, std::vector<float>(4)}}}, "");
   EXPECT_THAT(test::ErrorMessage([&] {
-                MeasureLens({{"lens-file", (folder.path() / "lens").string()}});
+                MeasureLens({{"probes", "jacobian_lens"},
+                             {"lens-file", (folder.path() / "lens").string()}});
               }),
               HasSubstr("its matrices are 2 x 2; the model's hidden size is 36"));
 }
