@@ -15,6 +15,7 @@
 #include "core/tuning/lens_fit.h"
 #include "probes/cli/commands/lens_prompts.h"
 #include "probes/cli/console/output.h"
+#include "probes/cli/console/progress_line.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/model/model_options.h"
@@ -61,7 +62,7 @@ class FitCost {
     constexpr double kMebibyte = 1 << 20;
     const int64_t elements = (config.layers - 1) * fit.hidden() * fit.hidden();
     job.Log(
-        fmt::format("{}: 1 forward and {} backward passes each; the matrices take {:.0f} MiB, "
+        fmt::format("{}: 1 forward and {} backward passes each; the matrices take {:.3g} MiB, "
                     "twice while a prompt is added",
                     CountText(prompts, "prompt"), fit.hidden(),
                     static_cast<double>(elements) * sizeof(float) / kMebibyte));
@@ -74,8 +75,8 @@ class FitCost {
       return;
     }
     const double row = SecondsSince(start_) / kTimedRows;
-    job_.Log(fmt::format("{:.3g} s per backward pass: about {:.0f} min in all", row,
-                         row * static_cast<double>(total_ - done) / 60));
+    job_.Log(fmt::format("{:.3g} s per backward pass: about {} in all", row,
+                         TimeText(row * static_cast<double>(total_ - done))));
   }
 
  private:
@@ -136,8 +137,9 @@ void RunLens(const CommandInput& input) {
     input.out << JsonText(json);
     return;
   }
-  std::string text = fmt::format("{} matrices {} x {}, mean over {}", lens.matrices.size(),
-                                 lens.hidden, lens.hidden, CountText(lens.prompts, "prompt"));
+  std::string text =
+      fmt::format("matrices {0} x {0} of {1}, mean over {2}", lens.hidden,
+                  CountText(std::ssize(lens.matrices), "layer"), CountText(lens.prompts, "prompt"));
   if (started > 0) text += fmt::format(", {} of them from before", started);
   input.out << text << "\n" << FileNote(options.Text("out"));
 }
