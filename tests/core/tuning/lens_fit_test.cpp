@@ -138,7 +138,8 @@ TEST(LensFit, IsTheMeanOverPrompts) {
 
 TEST(LensFit, StopsBetweenRowsAndLeavesTheLens) {
   std::atomic<bool> cancel = false;
-  const JobContext context{.cancel = &cancel};
+  JobContext context;
+  context.cancel = &cancel;
   const LensFit fit(*OpenModel(test::TinyModelPath("llama")), {}, context);
   JacobianLens lens;
   int64_t rows = 0;
