@@ -33,9 +33,9 @@ def fit_lens(model: str, file: str | os.PathLike[str], data: str | os.PathLike[s
 
     Example:
         >>> tiny = midscope.make_tiny_model("tiny")
-        >>> lens = midscope.fit_lens(tiny, "lens.safetensors", task="passkey:tokens=60", samples=1, tokens=40, overwrite=True)
+        >>> lens = midscope.fit_lens(tiny, "lens.safetensors", task="passkey:tokens=480", samples=1, tokens=40, overwrite=True)
         >>> with midscope.load(tiny) as other:
-        ...     found = other.probe("passkey:tokens=60", samples=1, probes="jacobian_lens", lens_file=lens["file"])
+        ...     found = other.probe("passkey:tokens=480", samples=1, probes="jacobian_lens", lens_file=lens["file"])
         >>> found["jacobian_lens_by_place"].mean_answer_rank.dims
     """
     arguments = ["lens", model]
