@@ -14,6 +14,7 @@
 #include "core/tokenizer/prompt.h"
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
+#include "probes/engine/probe_offers.h"
 #include "probes/engine/run_probe.h"
 #include "probes/measure/builtin/layer_lens.h"
 #include "probes/measure/builtin/probes.h"
@@ -117,6 +118,24 @@ TEST(JacobianLensProbe, RefusesTheLensOfAnotherModel) {
                              {"lens-file", (folder.path() / "lens").string()}});
               }),
               HasSubstr("its matrices are 2 x 2; the model's hidden size is 36"));
+}
+
+// The window sets an option by one field, though two probes have it.
+TEST(JacobianLensProbe, SharesItsOptionsWithTheLogitLens) {
+  const ProbeRegistry probes = BuiltInProbes();
+  int found = 0;
+  for (const ProbeOffer& offer : Offers(probes)) {
+    for (const Parameter& option : offer.options) found += option.name == "lens-top" ? 1 : 0;
+  }
+  EXPECT_EQ(found, 1);
+  OptionSet options(probes.Options());
+  options.SetText("probes", "jacobian_lens");
+  options.SetText("lens-top", "2");
+  probes.RefuseUnusedOptions(options, probes.Selected(options));
+  options.SetText("probes", "next_tokens");
+  EXPECT_THAT(
+      test::ErrorMessage([&] { probes.RefuseUnusedOptions(options, probes.Selected(options)); }),
+      HasSubstr("it belongs to the probe logit_lens, which does not run"));
 }
 
 // Two samples at one place, with one and two rows: the lowest ranks are 4 and 1 in layer 0, 2 and 3
