@@ -78,8 +78,10 @@ TEST(ProgramLens, IsReadByTheProbeByPlace) {
   const std::string lens = folder.File("lens.safetensors");
   RunWell(Fit(lens, "1"));
   const testing::Arguments probe = {
-      "probe",     lens_model, "--task",    "kv:pairs=5", "--places", "1,5",
-      "--samples", "2",        "--lens-at", "gold",       "--probes", "logit_lens,jacobian_lens"};
+      "probe",           lens_model, "--task",    "kv:pairs=5",
+      "--places",        "1,5",      "--samples", "2",
+      "--lens-at",       "gold",     "--probes",  "logit_lens,jacobian_lens",
+      "--beyond-context"};
   const json found = json::parse(RunWell(With(probe, {"--lens-file", lens, "--json"})).out);
   const std::string text = found.dump();
   EXPECT_THAT(text, AllOf(HasSubstr("jacobian_lens_by_place"), HasSubstr("logit_lens_by_place"),
