@@ -53,6 +53,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string thing) : thing_(std::move(thing)) {}
   std::map<std::string, Entry> TakeEntries() { return std::move(entries_); }
+  std::map<std::string, std::string> TakeMetadata() { return std::move(metadata_); }
 
   bool start_object(std::size_t) override {
     if (array_ != nullptr || depth_ >= 2) Unexpected("an object");
@@ -78,9 +79,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       } else if (!entries_.try_emplace(text).second) {
         Fail("tensor " + Quote(text, 120) + " occurs twice");
       }
-    } else if (!in_metadata_) {
+    } else {
       field_ = text;
-      if (field_ != "dtype" && field_ != "shape" && field_ != "data_offsets") {
+      if (!in_metadata_ && field_ != "dtype" && field_ != "shape" && field_ != "data_offsets") {
         Fail("tensor " + Quote(tensor_, 120) + " has an unknown field " + Quote(field_));
       }
     }
@@ -110,7 +111,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool string(string_t& text) override {
-    if (in_metadata_) return true;
+    if (in_metadata_) {
+      metadata_[field_] = text;
+      return true;
+    }
     if (depth_ != 2 || field_ != "dtype" || array_ != nullptr) Unexpected("text");
     Entry& entry = entries_[tensor_];
     if (!entry.dtype.empty()) Fail("tensor " + Quote(tensor_, 120) + " has two fields dtype");
@@ -144,6 +148,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   std::string thing_;
   std::map<std::string, Entry> entries_;
+  std::map<std::string, std::string> metadata_;
   std::string tensor_;
   std::string field_;
   std::vector<uint64_t>* array_ = nullptr;
@@ -258,6 +263,13 @@ SafetensorsTensors ParseSafetensorsHeader(std::span<const std::byte> bytes,
   }
   CheckLayout(tensors, buffer, thing);
   return tensors;
+}
+
+std::map<std::string, std::string> SafetensorsMetadata(std::span<const std::byte> bytes,
+                                                       const std::string& thing) {
+  HeaderReader reader(thing);
+  nlohmann::json::sax_parse(HeaderText(bytes, thing), &reader);
+  return reader.TakeMetadata();
 }
 
 }  // namespace midscope

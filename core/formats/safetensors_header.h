@@ -30,4 +30,8 @@ using SafetensorsTensors = std::map<std::string, SafetensorsTensor, std::less<>>
 SafetensorsTensors ParseSafetensorsHeader(std::span<const std::byte> bytes,
                                           const std::string& thing);
 
+// Returns the texts of __metadata__. Throws Error for a header that is not one.
+std::map<std::string, std::string> SafetensorsMetadata(std::span<const std::byte> bytes,
+                                                       const std::string& thing);
+
 }  // namespace midscope

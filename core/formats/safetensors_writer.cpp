@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -21,8 +22,10 @@ namespace {
 // The tensors begin at a multiple of this number of bytes.
 constexpr size_t kAlignment = 8;
 
-std::string HeaderOf(const SafetensorsTensors& tensors) {
-  nlohmann::json header = {{"__metadata__", {{"format", "pt"}}}};
+std::string HeaderOf(const SafetensorsTensors& tensors,
+                     const std::map<std::string, std::string>& metadata) {
+  nlohmann::json header = {{"__metadata__", metadata}};
+  header["__metadata__"]["format"] = "pt";
   int64_t begin = 0;
   for (const auto& [name, tensor] : tensors) {
     header[name] = {{"dtype", tensor.dtype},
@@ -43,9 +46,10 @@ bool Synchronised(const std::filesystem::path& path) {
 
 }  // namespace
 
-void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensors& tensors) {
+void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensors& tensors,
+                      const std::map<std::string, std::string>& metadata) {
   const std::filesystem::path partial = path.string() + ".partial";
-  const std::string header = HeaderOf(tensors);
+  const std::string header = HeaderOf(tensors, metadata);
   const uint64_t length = header.size();
   std::ofstream file(partial, std::ios::binary);
   file.write(reinterpret_cast<const char*>(&length), sizeof(length));

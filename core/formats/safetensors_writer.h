@@ -3,14 +3,17 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "core/formats/safetensors_header.h"
 
 namespace midscope {
 
 // Writes the tensors in the order of their names, with the metadata format = pt that transformers
-// requires. The file takes its name only when it is complete, so an earlier file of this name stays
-// intact if writing fails. Throws Error (failure) with the system's reason.
-void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensors& tensors);
+// requires, and `metadata`. The file takes its name only when it is complete, so an earlier file of
+// this name stays intact if writing fails. Throws Error (failure) with the system's reason.
+void WriteSafetensors(const std::filesystem::path& path, const SafetensorsTensors& tensors,
+                      const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace midscope

@@ -210,17 +210,24 @@ class TensorMaker {
 
 SafetensorsTensors ReadTorchFile(std::span<const std::byte> bytes, const std::string& thing,
                                  std::deque<std::vector<std::byte>>* copies) {
+  return ReadTorchContents(bytes, thing, "", copies).tensors;
+}
+
+TorchContents ReadTorchContents(std::span<const std::byte> bytes, const std::string& thing,
+                                std::string_view numbered,
+                                std::deque<std::vector<std::byte>>* copies) {
   CheckForm(bytes, thing);
   const ZipEntries entries = ReadZipDirectory(bytes, thing);
   const std::string folder = ArchiveFolder(entries, thing);
   const auto pickle = entries.find(folder + std::string(kPickleName));
-  const TorchStateDict state = ReadTorchPickle(StoredData(*pickle, thing), thing);
+  TorchStateDict state = ReadTorchPickle(StoredData(*pickle, thing), thing, numbered);
   const Storages storages = FindStorages(state, entries, folder, thing);
-  SafetensorsTensors tensors;
+  TorchContents contents;
+  contents.integers = std::move(state.integers);
   TensorMaker maker(bytes.size(), thing, copies);
   for (const auto& [name, tensor] : state.tensors)
-    tensors.emplace(name, maker.Make(name, tensor, storages[tensor.storage]));
-  return tensors;
+    contents.tensors.emplace(name, maker.Make(name, tensor, storages[tensor.storage]));
+  return contents;
 }
 
 }  // namespace midscope

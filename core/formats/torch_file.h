@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/formats/safetensors_header.h"
@@ -21,5 +24,16 @@ namespace midscope {
 // tensor beyond its storage.
 SafetensorsTensors ReadTorchFile(std::span<const std::byte> bytes, const std::string& thing,
                                  std::deque<std::vector<std::byte>>* copies);
+
+// A file whose dictionary has a dictionary of tensors by integer, and numbers.
+struct TorchContents {
+  SafetensorsTensors tensors;                            // keyed by the integer in decimal
+  std::map<std::string, int64_t, std::less<>> integers;  // TorchStateDict::integers
+};
+
+// As ReadTorchFile, for the tensors in the dictionary `numbered`.
+TorchContents ReadTorchContents(std::span<const std::byte> bytes, const std::string& thing,
+                                std::string_view numbered,
+                                std::deque<std::vector<std::byte>>* copies);
 
 }  // namespace midscope

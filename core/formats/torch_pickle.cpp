@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMaxTorchDimensions = 64;  // torch's own limit
 constexpr size_t kMaxKeyDigits = 20;
+constexpr std::string_view kTorchMetadata = "metadata";
 
 constexpr std::array kTorchDtypes = {TorchDtype{"F32", 4, "float32", "FloatStorage"},
                                      TorchDtype{"F64", 8, "float64", "DoubleStorage"},
@@ -98,7 +99,7 @@ class StateDictReader : public PickleReader {
 
   TorchStateDict Collect() {
     const PickleValue& top = value(Read());
-    if (top.kind != PickleKind::kDict && top.kind != PickleKind::kOrderedDict)
+    if (!IsDictionary(top))
       FailContents("holds " + Describe(top) + ", not a dictionary of tensors");
     std::string keys;
     for (size_t i = 0; i < top.items.size(); i += 2) {
@@ -117,6 +118,33 @@ class StateDictReader : public PickleReader {
     if (state_.tensors.empty()) {
       FailContents(keys.empty() ? "holds an empty dictionary"
                                 : "holds a dictionary without tensors: its keys are " + keys);
+    }
+    return std::move(state_);
+  }
+
+  TorchStateDict CollectNumbered(std::string_view numbered) {
+    const PickleValue& top = value(Read());
+    const PickleValue* tensors = nullptr;
+    if (IsDictionary(top)) {
+      tensors = EntryOf(top, numbered);
+      AddIntegers(top, "");
+      const PickleValue* metadata = EntryOf(top, kTorchMetadata);
+      if (metadata != nullptr && IsDictionary(*metadata))
+        AddIntegers(*metadata, std::string(kTorchMetadata) + ".");
+    }
+    if (tensors == nullptr || !IsDictionary(*tensors)) {
+      throw Failure(thing(), "has no dictionary " + Quote(numbered) + " of tensors",
+                    "Save the finished result, not the checkpoint of a fit");
+    }
+    for (size_t i = 0; i < tensors->items.size(); i += 2) {
+      const PickleValue& key = value(tensors->items[i]);
+      const PickleValue& entry = value(tensors->items[i + 1]);
+      const TorchTensor* tensor = TensorOf(entry);
+      if (key.kind != PickleKind::kInteger || tensor == nullptr) {
+        throw Failure(thing(), "has " + Describe(key) + ": " + Describe(entry) + " in " +
+                                   Quote(numbered) + ", where an integer: a tensor must be");
+      }
+      state_.tensors.insert_or_assign(std::to_string(key.number), *tensor);
     }
     return std::move(state_);
   }
@@ -195,6 +223,28 @@ class StateDictReader : public PickleReader {
   }
   [[noreturn]] void RefuseCall(int64_t number) const {
     Refuse("it calls " + NameOf(number) + " in a way that no state dict does");
+  }
+
+  static bool IsDictionary(const PickleValue& object) {
+    return object.kind == PickleKind::kDict || object.kind == PickleKind::kOrderedDict;
+  }
+  // Returns the last value of the key, as Python does; null if there is none.
+  const PickleValue* EntryOf(const PickleValue& dictionary, std::string_view name) const {
+    const PickleValue* found = nullptr;
+    for (size_t i = 0; i < dictionary.items.size(); i += 2) {
+      const PickleValue& key = value(dictionary.items[i]);
+      if (key.kind == PickleKind::kText && key.text == name)
+        found = &value(dictionary.items[i + 1]);
+    }
+    return found;
+  }
+  void AddIntegers(const PickleValue& dictionary, const std::string& prefix) {
+    for (size_t i = 0; i < dictionary.items.size(); i += 2) {
+      const PickleValue& key = value(dictionary.items[i]);
+      const PickleValue& entry = value(dictionary.items[i + 1]);
+      if (key.kind == PickleKind::kText && entry.kind == PickleKind::kInteger)
+        state_.integers[prefix + std::string(key.text)] = entry.number;
+    }
   }
 
   static bool IsName(int64_t number, std::string_view module, std::string_view name) {
@@ -312,8 +362,10 @@ class StateDictReader : public PickleReader {
 
 }  // namespace
 
-TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing) {
-  return StateDictReader(pickle, thing).Collect();
+TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing,
+                               std::string_view numbered) {
+  StateDictReader reader(pickle, thing);
+  return numbered.empty() ? reader.Collect() : reader.CollectNumbered(numbered);
 }
 
 }  // namespace midscope

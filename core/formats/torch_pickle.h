@@ -38,12 +38,18 @@ struct TorchTensor {
 struct TorchStateDict {
   std::vector<TorchStorage> storages;
   std::map<std::string, TorchTensor, std::less<>> tensors;
+  // With `numbered`: the integers of the dictionary, and those of its dictionary `metadata`, as
+  // metadata.NAME.
+  std::map<std::string, int64_t, std::less<>> integers = {};
 };
 
 // Checks that numbers are >= 0, but not that tensors are within their storages. Values that are not
 // tensors are skipped, as in transformers. Throws Error naming `thing` for an opcode, name, call or
 // persistent id that no state dict has (pickle_reader.h), and for anything but a dictionary with
-// tensors by name.
-TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing);
+// tensors by name. `numbered`: if it is not empty, the tensors are those of the dictionary of this
+// name within the dictionary, whose keys are integers (Jacobian lenses: jacobian_lens.h); their
+// names are these in decimal.
+TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing,
+                               std::string_view numbered = "");
 
 }  // namespace midscope

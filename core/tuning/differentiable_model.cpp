@@ -76,9 +76,9 @@ DifferentiableModel::DifferentiableModel(const ModelSource& source,
   weights_ = LoadTrainableWeights(source, options.dtype, options.device, context);
 }
 
-at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
-                                       std::span<const AttentionPlan> plans,
-                                       const PassOptions& pass) const {
+at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
+                                            std::span<const AttentionPlan> plans,
+                                            const PassOptions& pass) const {
   const auto tokens = static_cast<int64_t>(ids.size());
   const at::Tensor rows = at::tensor(std::vector<int64_t>(ids.begin(), ids.end()));
   at::Tensor stream = at::embedding(Weight("token_embedding"), rows.to(options_.device));
@@ -102,7 +102,14 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
                                   : block(stream);
     if (stream.requires_grad()) stream.register_hook([check](const at::Tensor&) { check(); });
   }
-  stream = stream.narrow(0, pass.first_logit_row, tokens - pass.first_logit_row);
+  return stream;
+}
+
+at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
+                                       std::span<const AttentionPlan> plans,
+                                       const PassOptions& pass) const {
+  at::Tensor stream = FinalStream(ids, plans, pass);
+  stream = stream.narrow(0, pass.first_logit_row, stream.size(0) - pass.first_logit_row);
   if (config_.final_norm) stream = Norm("final_norm", stream);
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
                                                     : Linear("output", stream);

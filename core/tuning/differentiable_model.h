@@ -73,6 +73,11 @@ class DifferentiableModel {
   // Returns the tensors that have gradients, in the order of their names.
   std::vector<at::Tensor> Parameters() const;
 
+  // Returns the stream [token, hidden] after the last block, before the final norm, with a graph
+  // that leads to the weights and to what the taps of `pass` return. plans: as for Logits.
+  at::Tensor FinalStream(std::span<const int32_t> ids, std::span<const AttentionPlan> plans,
+                         const PassOptions& pass = {}) const;
+
   // Returns logits [token, vocabulary] in float32, from pass.first_logit_row on, with a graph that
   // leads to the weights and is valid while this model exists. plans [layer]: from TuningPlans for
   // this number of tokens.

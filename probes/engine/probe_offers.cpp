@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probes/engine/probe_offers.h"
 
+#include <set>
+#include <string>
+
 #include "core/base/record_names.h"
 #include "probes/measure/builtin/probes.h"
 
@@ -18,10 +21,15 @@ bool IsOffered(const ProbeType& type) {
 
 std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
   std::vector<ProbeOffer> offers;
+  std::set<std::string> offered;  // an option that probes share has one field, that of the first
   for (const ProbeType& type : probes.types()) {
     if (!IsOffered(type)) continue;
-    offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
-                      type.on_request, type.options});
+    std::vector<Parameter> own;
+    for (const Parameter& option : type.options) {
+      if (offered.insert(option.name).second) own.push_back(option);
+    }
+    offers.push_back(
+        {type.name, type.summary, type.source, type.departures, type.limits, type.on_request, own});
   }
   return offers;
 }

@@ -13,15 +13,15 @@ namespace midscope::cli {
 
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
-      DemoCommand(),      FetchCommand(),         InfoCommand(),
-      ProbeCommand(),     SweepCommand(),         ScanCommand(),
-      InfluenceCommand(), WhatIfCommand(),        GenerateCommand(),
-      ChannelsCommand(),  RopeCommand(),          PositionsCommand(),
-      TuneCommand(),      ListCommand(),          ShowCommand(),
-      CompareCommand(),   CompareModelsCommand(), ReportCommand(),
-      CurvesCommand(),    JudgeCommand(),         MergeCommand(),
-      ExportCommand(),    ServeCommand(),         CompletionCommand(),
-      ManCommand()};
+      DemoCommand(),       FetchCommand(),   InfoCommand(),
+      ProbeCommand(),      SweepCommand(),   ScanCommand(),
+      InfluenceCommand(),  WhatIfCommand(),  GenerateCommand(),
+      ChannelsCommand(),   RopeCommand(),    PositionsCommand(),
+      TuneCommand(),       LensCommand(),    ListCommand(),
+      ShowCommand(),       CompareCommand(), CompareModelsCommand(),
+      ReportCommand(),     CurvesCommand(),  JudgeCommand(),
+      MergeCommand(),      ExportCommand(),  ServeCommand(),
+      CompletionCommand(), ManCommand()};
   return commands;
 }
 

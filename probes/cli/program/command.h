@@ -69,6 +69,7 @@ Command ChannelsCommand();
 Command RopeCommand();
 Command PositionsCommand();
 Command TuneCommand();
+Command LensCommand();
 Command CompletionCommand();
 Command ManCommand();
 Command ServeCommand();

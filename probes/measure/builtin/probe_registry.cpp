@@ -27,6 +27,12 @@ std::set<std::string> ReadNames(std::string_view text) {
   return names;
 }
 
+// Probes may share an option.
+bool HasOption(const std::vector<Parameter>& options, const std::string& name) {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Parameter& option) { return option.name == name; });
+}
+
 }  // namespace
 
 void ProbeRegistry::Add(ProbeType type) {
@@ -52,7 +58,9 @@ std::vector<Parameter> ProbeRegistry::Options() const {
                     "which probes run, by name, joined by commas; default: those that run when "
                     "nothing is said")};
   for (const ProbeType& type : types_) {
-    all.insert(all.end(), type.options.begin(), type.options.end());
+    for (const Parameter& option : type.options) {
+      if (!HasOption(all, option.name)) all.push_back(option);
+    }
   }
   return all;
 }
@@ -87,7 +95,10 @@ void ProbeRegistry::RefuseUnusedOptions(const OptionSet& options,
   for (const ProbeType& type : types_) {
     if (std::find(selected.begin(), selected.end(), &type) != selected.end()) continue;
     for (const Parameter& option : type.options) {
-      if (!options.IsSet(option.name)) continue;
+      const bool is_used = std::any_of(
+          selected.begin(), selected.end(),
+          [&](const ProbeType* other) { return HasOption(other->options, option.name); });
+      if (is_used || !options.IsSet(option.name)) continue;
       throw UsageError("option --" + option.name,
                        "it belongs to the probe " + type.name + ", which does not run",
                        "Give --probes " + type.name + " too, or leave it out");
@@ -110,6 +121,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(KeyInformationProbe());
   registry.Add(HeadScoresProbe());
   registry.Add(LogitLensProbe());
+  registry.Add(JacobianLensProbe());
   registry.Add(RetrievalHeadsProbe());
   registry.Add(AnswerAttributionProbe());
   registry.Add(RopeBandsProbe());

@@ -145,17 +145,15 @@ ProbeType LastQueryAttentionProbe();
 Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
                                 std::vector<float> attention);
 
-// The logits after each block: applies the final norm and the output matrix to the last prompt row.
+// The logits after each block: applies the final norm and the output matrix to the last prompt row
+// (layer_lens.h), in the Jacobian lens after a matrix of the layer.
 
-// Makes record logit_lens: lens_token_ids, lens_token_text, lens_logit, lens_probability [layer,
-// rank] (the first --lens-top tokens); if the prompt has an answer, for its first token:
-// answer_rank (0: the likeliest), answer_logit, answer_log_probability (nats) [layer]. Over several
-// prompts, record logit_lens_by_place (below).
+// Makes record logit_lens; over several prompts, also logit_lens_by_place.
 ProbeType LogitLensProbe();
 
-// Returns record logit_lens_by_place of a stacked logit_lens with an answer:
-// mean_answer_log_probability, mean_answer_rank, answer_first_share [place, layer], over samples.
-Record LogitLensByPlace(const Record& stacked);
+// Makes record jacobian_lens with the lens of --lens-file; over several prompts, also
+// jacobian_lens_by_place.
+ProbeType JacobianLensProbe();
 
 // The largest values of the residual stream after each block.
 

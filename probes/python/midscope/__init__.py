@@ -16,6 +16,7 @@ The model runs in an engine process (``midscope serve --stdio``), here or on ano
 from midscope._compare import compare_models
 from midscope._engine import Cancelled, Error
 from midscope._influence import influence
+from midscope._lens import fit_lens
 from midscope._model import HookPoint, Model, Prompt, load
 from midscope._report import report
 from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
@@ -25,4 +26,4 @@ from midscope._tune import tune
 
 __version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
-           "compare_models", "influence", "load", "make_tiny_model", "open", "report", "tune", "write_repeated_texts"]
+           "compare_models", "fit_lens", "influence", "load", "make_tiny_model", "open", "report", "tune", "write_repeated_texts"]

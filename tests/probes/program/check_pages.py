@@ -31,7 +31,7 @@ NOT_RUN = [
     (r"\bfetch\b|HuggingFaceTB", "network"),
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
     (r"^(mpirun|srun)", "several processes: program_ranks_test.cpp runs them"),
-    (r"midscope channels embedded", "minutes"),
+    (r"midscope channels embedded|\blens\.safetensors", "minutes"),
     (r"lines20\.h5|needle512\.h5|mdqa\.h5|gold12\.h5", "files that the page has in words"),
 ]
 INLINE = re.compile(r"`(midscope (?:(?:sweep|probe|scan) embedded|rope --dim|curves \w+\.h5|positions \w+ --)[^`]*)`")

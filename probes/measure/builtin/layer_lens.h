@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Reads rows of the residual stream after each layer as tokens, through the model's final norm and
+// output: the logit lens or, with matrices that transport a layer's stream to the last layer's, the
+// Jacobian lens.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/parameter.h"
+#include "core/base/record.h"
+#include "core/formats/jacobian_lens.h"
+#include "probes/base/probe.h"
+
+namespace midscope {
+
+// Returns the options lens-top and lens-at, which the probes of lenses share.
+std::vector<Parameter> LayerLensOptions();
+
+// Makes record `name`:
+//   lens_token_ids, lens_token_text, lens_logit, lens_probability [layer, rank]
+//                 the first --lens-top tokens of the last prompt row
+//   answer_rank (0: the likeliest), answer_logit, answer_log_probability (nats) [layer]
+//                 of the answer's first token, if there is an answer
+//   row_token_text, row_token_probability, row_answer_rank, row_answer_log_probability [layer,
+//                 position]: likewise for the rows of --lens-at, with the likeliest token alone
+// `lens`: the matrices; axis layer then has their layers and the last one, whose matrix is the
+// identity. Null: all layers, without matrices. Throws Error if the lens does not fit the model.
+std::unique_ptr<Probe> MakeLayerLens(const ProbeInput& input, const std::string& name,
+                                     std::unique_ptr<const JacobianLensFile> lens);
+
+// Returns record NAME_by_place of a stacked record NAME with an answer: means over samples
+// mean_answer_log_probability, mean_answer_rank, answer_first_share [place, layer] and, with
+// --lens-at, mean_best_row_answer_rank [place, layer], of the lowest rank in these rows.
+Record LayerLensByPlace(const Record& stacked);
+
+// The types' `summarise`: LayerLensByPlace if there is an answer.
+std::vector<Record> SummariseLayerLens(const Record& stacked);
+
+}  // namespace midscope
