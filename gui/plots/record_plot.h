@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-enum class RecordForm { kHeatMap, kLines };
+enum class RecordForm { kHeatMap, kLines, kLogarithmicMap };
 
 // Whether the array can be drawn: it is numeric and has two or more axes, none of size 0.
 bool IsPicture(const Record& record, const Array& array);
@@ -55,6 +55,7 @@ class RecordPlot : public Plot {
   void DrawMap();
   void DrawLines();
   void UseScale(bool used);
+  bool is_map() const { return form_ != RecordForm::kLines; }
 
   QCPColorMap* map_;
   QCPColorScale* scale_;

@@ -14,6 +14,7 @@
 #include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/channels/channel_search_panel.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/panels/influence/influence_panel.h"
 #include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome/curves_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
@@ -236,7 +237,7 @@ class PanelListTest : public QObject {
     for (const Panel* panel : rig.window.panels()) {
       // Curves and losses exist only for files, and notes have no plot.
       if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TuningPanel*>(panel) ||
-          qobject_cast<const NotesPanel*>(panel))
+          qobject_cast<const NotesPanel*>(panel) || qobject_cast<const InfluencePanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));

@@ -188,10 +188,9 @@ TEST(ProgramTwoModels, ComparesPositionalChannels) {
                                       "--channel-prompts",
                                       "1",
                                       "--channel-tokens",
-                                      "230"};
-  const ProgramRun run = RunWell(compare);
-  EXPECT_THAT(run.out, HasSubstr("smoothest channels that carry position of each model"));
-  const json rows = json::parse(RunWell(With(compare, {"--resume", "--json"})).out)["channels"];
+                                      "230",
+                                      "--json"};
+  const json rows = json::parse(RunWell(compare).out)["channels"];
   ASSERT_GE(rows.size(), 5u);
   // The search of each model alone, on the same prompts.
   const json alone = json::parse(RunWell({"channels", "embedded", "--validate", "none", "--prompts",
