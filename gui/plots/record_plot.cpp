@@ -149,6 +149,13 @@ void RecordPlot::Show(const Record* record, const std::string& array,
   QueueReplot();
 }
 
+void RecordPlot::NumberAlong() {
+  QStringList numbers;
+  for (qsizetype i = 0; i < along_labels_.size(); ++i) numbers << QString::number(i);
+  xAxis->setTicker(QSharedPointer<PlaceTicker>::create(numbers));
+  xAxis->setTickLabelRotation(0);
+}
+
 void RecordPlot::DrawMap() {
   UseScale(true);
   scale_->setLabel(value_name_);

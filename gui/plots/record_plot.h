@@ -30,6 +30,10 @@ class RecordPlot : public Plot {
   void Show(const Record* record, const std::string& array, const std::vector<int64_t>& leading,
             RecordForm form);
 
+  // Writes numbers instead of long labels below the last axis, until the next Show; tooltips and
+  // the CSV keep the labels.
+  void NumberAlong();
+
   int64_t lines() const { return rows_.size(); }
   double ValueOf(int64_t line, int64_t along) const;
 

@@ -183,6 +183,9 @@ void InfluencePanel::DrawWaiting() {
 
 void InfluencePanel::Show(std::vector<Record> records) {
   records_ = std::move(records);
+  for (Record& record : records_) {
+    if (record.name == kInfluenceRecord) record = FirstPrompt(record);
+  }
   const Record* by_place = FindRecord(records_, kInfluenceByPlaceRecord);
   const auto has = [&](const char* gradient) {
     return by_place && by_place->FindArray(std::string(gradient) + "_by_share");
@@ -211,7 +214,7 @@ void InfluencePanel::Draw() {
   if (const Record* run = FindRecord(records_, kInfluenceByPlaceRecord)) runs.push_back(*run);
   for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_})
     plot->SetReason(tr("No gradients yet. Press Measure, or open a file of midscope influence"));
-  ShowLayers(by_token, gradient, 0, 0, prompt, *map_);
+  ShowLayers(by_token, gradient, prompt, *map_);
   ShowAlongPrompt(runs, gradient, *along_);
   ShowGold(runs, gradient, true, *gold_);
   const QString setting = runs.empty() ? QString() : TextAttribute(runs.front(), "intervention");
@@ -221,8 +224,7 @@ void InfluencePanel::Draw() {
                                         QStringLiteral("; ") + setting);
   tokens_->SetPrompt(prompt);
   tokens_->SetSource(setting);
-  tokens_->SetRow(by_token && prompt ? LastAxisRow(*by_token, gradient, {0, 0, 0})
-                                     : QVector<double>());
+  tokens_->SetRow(by_token && prompt ? LastAxisRow(*by_token, gradient, {0}) : QVector<double>());
   MarkOlder();
 }
 

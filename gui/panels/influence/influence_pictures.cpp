@@ -106,7 +106,7 @@ void ShowAlongPrompt(const std::vector<Record>& runs, const std::string& gradien
   }
   Axis along = shown.empty() ? Axis() : *shown.front()->FindAxis("share");
   along.name = "position in the prompt";
-  Lines lines("norm / mean of all tokens", "", along);
+  Lines lines("norm / mean", "", along);
   int theory = 0;
   for (const Record* run : shown) lines.Add(RunName(*run), {LastAxisRow(*run, array, {})});
   for (const Record* run : shown) {
@@ -152,24 +152,34 @@ std::vector<std::string> NumberedTokens(const Record* prompt) {
   return labels;
 }
 
-void ShowLayers(const Record* influence, const std::string& gradient, int64_t sample, int64_t place,
-                const Record* prompt, RecordPlot& plot) {
-  const bool any =
-      influence && HasArray(*influence, gradient, {"sample", "place", "layer", "token"});
-  if (!any) return plot.Show(nullptr, "", {}, RecordForm::kLogarithmicMap);
-  Record shown = AtIndex(AtIndex(*influence, "sample", sample), "place", place);
-  std::erase_if(shown.arrays, [&](const Array& array) { return array.name != gradient; });
+Record FirstPrompt(const Record& influence) {
+  const std::vector<std::string> chosen = {"sample", "place"};
+  Record first = influence;
+  for (const std::string& axis : chosen) {
+    if (!first.FindAxis(axis)) continue;
+    first = AtIndex(first, axis, 0);
+    first.attributes[axis] = static_cast<int64_t>(AxisValues(first, axis).value(0));
+    std::erase_if(first.axes, [&](const Axis& each) { return each.name == axis; });
+    for (Array& array : first.arrays) std::erase(array.axes, axis);
+  }
+  return first;
+}
+
+void ShowLayers(const Record* influence, const std::string& gradient, const Record* prompt,
+                RecordPlot& plot) {
+  if (!influence || !HasArray(*influence, gradient, {"layer", "token"}))
+    return plot.Show(nullptr, "", {}, RecordForm::kLogarithmicMap);
+  Record shown = *influence;
   std::vector<std::string> tokens = NumberedTokens(prompt);
   for (Axis& axis : shown.axes) {
     if (axis.name == "token" && std::ssize(tokens) == axis.size) axis.labels = std::move(tokens);
   }
-  plot.Show(&shown, gradient, {0, 0}, RecordForm::kLogarithmicMap);
-  QString title =
-      QObject::tr("Norm of the %1 by the stream before each layer").arg(GradientText(gradient));
-  if (const double rank = AxisValues(shown, "place").value(0); rank > 0) {
-    title += QObject::tr(", sample %1, gold at place %2")
-                 .arg(AxisValues(shown, "sample").value(0))
-                 .arg(rank);
+  plot.Show(&shown, gradient, {}, RecordForm::kLogarithmicMap);
+  plot.NumberAlong();
+  QString title = QObject::tr("Norm of the %1 by layer and token").arg(GradientText(gradient));
+  if (const int64_t place = IntegerAttribute(shown, "place", 0); place > 0) {
+    title +=
+        QObject::tr(", sample %1, place %2").arg(IntegerAttribute(shown, "sample", 0)).arg(place);
   }
   plot.SetTitle(title);
 }
@@ -180,7 +190,8 @@ void RenderInfluence(FilePictures& pictures) {
     if (record.name == kInfluenceByPlaceRecord) runs.push_back(record);
   }
   if (runs.empty()) return;
-  const Record* by_token = FindRecord(pictures.records(), kInfluenceRecord);
+  const Record* influence = FindRecord(pictures.records(), kInfluenceRecord);
+  const Record by_token = influence ? FirstPrompt(*influence) : Record();
   for (const std::string gradient : kInfluenceKinds) {
     const QString stem = QString::fromStdString(gradient);
     LinesPlot along;
@@ -196,7 +207,7 @@ void RenderInfluence(FilePictures& pictures) {
                      {}, QObject::tr("Student's t"));
     }
     RecordPlot map;
-    ShowLayers(by_token, gradient, 0, 0, pictures.prompt(), map);
+    ShowLayers(&by_token, gradient, pictures.prompt(), map);
     if (map.lines() > 0) pictures.Write(map, stem + QStringLiteral("_by_layer_and_token"));
   }
 }

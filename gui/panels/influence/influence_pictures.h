@@ -33,11 +33,14 @@ void ShowAlongPrompt(const std::vector<Record>& runs, const std::string& gradien
 void ShowGold(const std::vector<Record>& runs, const std::string& gradient, bool relative,
               LinesPlot& plot);
 
-// The norms [layer, token] of a record influence at an index of its samples and places. `prompt`:
-// the record with the texts of the tokens; null: they are numbered. Empty if the record is null or
-// lacks the gradient.
-void ShowLayers(const Record* influence, const std::string& gradient, int64_t sample, int64_t place,
-                const Record* prompt, RecordPlot& plot);
+// The norms of the first sample and place of a record influence, [layer, token], with the
+// attributes sample and place; the record itself if it is of one prompt.
+Record FirstPrompt(const Record& influence);
+
+// The norms of such a record. `prompt`: the record with the texts of the tokens; null: they are
+// numbered. Empty if the record is null or lacks the gradient.
+void ShowLayers(const Record* influence, const std::string& gradient, const Record* prompt,
+                RecordPlot& plot);
 
 // "28: ' Paris'" for each token of the prompt; empty without a prompt.
 std::vector<std::string> NumberedTokens(const Record* prompt);

@@ -70,6 +70,16 @@ class PanelListTest : public QObject {
     return record;
   }
 
+  // A record in the form that midscope influence makes.
+  static Record Influence() {
+    Record record;
+    record.name = "influence_by_place";
+    record.axes = {{"share", 2, "%", {}, {25, 75}}};
+    record.arrays = {
+        {"answer_gradient_by_share", {"share"}, std::vector<double>{1.5, 0.5}, "", ""}};
+    return record;
+  }
+
   // Runs a scan, whose records exist only after it was started.
   static bool RunScan(Session& session, const std::string& over) {
     ScanRequest request;
@@ -276,6 +286,7 @@ class PanelListTest : public QObject {
     run.records.push_back(LensRecord());
     run.records.push_back(Curves());
     run.records.push_back(Losses());
+    run.records.push_back(Influence());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {
