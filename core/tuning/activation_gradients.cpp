@@ -133,6 +133,10 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
   pass.stream = [&](int64_t, const at::Tensor& values) { return Kept(values, &streams); };
   pass.heads = [&](int64_t, const at::Tensor& values) { return Kept(values, &heads); };
   const at::Tensor logits = model.Logits(ids, plans, pass);
+  const auto report = [&] {
+    if (request.on_pass) request.on_pass();
+  };
+  report();
 
   ActivationGradients found;
   found.layers = model.config().layers;
@@ -154,6 +158,7 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
       Append((last(heads[layer].grad()) * change).sum(1), &found.last_row_patch);
     }
   }
+  report();
   at::Tensor squares;
   for (int64_t i = 0; i < request.cotangents; ++i) {
     ForgetGradients(streams);
@@ -161,6 +166,7 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
     (logits.select(0, 0) * signs).sum().backward({}, /*retain_graph=*/i + 1 < request.cotangents);
     const at::Tensor norms = SquaredNorms(streams, request.prompt_tokens);
     squares = squares.defined() ? squares + norms : norms;
+    report();
   }
   if (squares.defined())
     found.output_norm = Values((squares / static_cast<double>(request.cotangents)).sqrt());

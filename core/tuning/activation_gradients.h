@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct GradientRequest {
   // The prompt from whose last row last_row_patch takes heads' outputs; empty: none. It runs
   // without the setting, as the sources of `patch` do.
   std::vector<int32_t> source_ids = {};
+  // Called after the forward pass, after the answer's backward pass (or its omission), and after
+  // each cotangent's; may be empty.
+  std::function<void()> on_pass = {};
 };
 
 // [layer, head]: the change of answer_nll, in nats, that the gradient predicts to first order if

@@ -96,8 +96,8 @@ std::vector<Parameter> WindowOptions() {
       TextListParameter(
           "reference",
           "file of midscope sweep whose means are drawn beside the outcome of --render "
-          "(a closed-book run, the gold passage alone), or of midscope tune beside another; may be "
-          "repeated"),
+          "(a closed-book run, the gold passage alone), or of midscope tune or influence beside "
+          "another; may be repeated"),
       TextParameter("do",
                     "actions to run one after another once the first numbers are there, such as "
                     "\"head L12H3; channel 100; export out.svg; quit\"; Help > Keys lists them"),

@@ -6,10 +6,12 @@
 
 #include "core/base/error.h"
 #include "data/published/tuning_recipe.h"
+#include "gui/panels/influence/influence_pictures.h"
 #include "gui/panels/outcome/run_reference.h"
 #include "gui/panels/outcome/tuning_losses.h"
 #include "gui/panels/panel_list.h"
 #include "probes/client/result_files.h"
+#include "probes/measure/influence/influence_names.h"
 
 namespace midscope {
 
@@ -17,10 +19,12 @@ QStringList RenderFile(const RenderRequest& request) {
   const ResultFiles files(std::make_shared<EngineLink>(LocalEngine()));
   RunFile file = files.Read(request.file.toStdString());
   std::optional<Record> reference;
-  // Losses of several runs are one picture.
-  if (FindRecord(file.records, kTuningRecord)) {
-    for (const QString& path : request.reference)
-      file.records.push_back(ReadTuningRecord(files, path));
+  // Losses of several runs are one picture, and so are gradients.
+  auto* read = FindRecord(file.records, kTuningRecord)             ? &ReadTuningRecord
+               : FindRecord(file.records, kInfluenceByPlaceRecord) ? &ReadInfluence
+                                                                   : nullptr;
+  if (read) {
+    for (const QString& path : request.reference) file.records.push_back(read(files, path));
   } else if (!request.reference.isEmpty()) {
     reference = RunReference(files, request.reference);
   }

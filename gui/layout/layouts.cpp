@@ -37,11 +37,11 @@ Arrangement Explore(const QSize& window) {
 Arrangement Parts(const QSize& window) {
   if (window.width() < kNarrowWindow) {
     return Row(1, {Tabs(30, {"settings"}),
-                   Column(70, {Tabs(55, {"scan", "attribution", "logit-lens"}),
+                   Column(70, {Tabs(55, {"scan", "influence", "attribution", "logit-lens"}),
                                Tabs(45, {"outcome", "head-map", "next-tokens"})})});
   }
   return Row(1, {Tabs(21, {"settings"}),
-                 Column(43, {Tabs(55, {"scan"}), Tabs(45, {"outcome", "head-map"})}),
+                 Column(43, {Tabs(55, {"scan", "influence"}), Tabs(45, {"outcome", "head-map"})}),
                  Column(36, {Tabs(50, {"attribution"}), Tabs(50, {"logit-lens", "next-tokens"})})});
 }
 

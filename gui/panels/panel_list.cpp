@@ -11,6 +11,7 @@
 #include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/channels/channel_search_panel.h"
 #include "gui/panels/head_map/head_map_panel.h"
+#include "gui/panels/influence/influence_panel.h"
 #include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome/curves_panel.h"
 #include "gui/panels/outcome/next_tokens_panel.h"
@@ -115,6 +116,15 @@ PanelEntry ScanEntry() {
                   "is applied to every head, layer, channel or passage in turn, by gold place."));
 }
 
+PanelEntry InfluenceEntry() {
+  return Entry<InfluencePanel>(
+      "influence", QObject::tr("Influence"),
+      QObject::tr("Which tokens the answer depends on: the norm of the gradient of its log "
+                  "likelihood with respect to each token's stream before each layer; layer 0 is "
+                  "the token's embedding. With cotangents also that of all logits, beside the "
+                  "closed form for even attention (Chowdhury, arXiv 2603.10123)."));
+}
+
 PanelEntry ChannelSearchEntry() {
   return Entry<ChannelSearchPanel>(
       "channels", QObject::tr("Find channels"),
@@ -165,9 +175,10 @@ PanelEntry RecordsEntry() {
 const std::vector<PanelEntry>& PanelList() {
   // The map is refreshed before the attention panel, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
-      HeadMapEntry(),     TextEntry(),       AttentionEntry(), ChannelEntry(), OutcomeEntry(),
-      AttributionEntry(), NextTokensEntry(), LogitLensEntry(), ScanEntry(),    ChannelSearchEntry(),
-      CurvesEntry(),      TuningEntry(),     PositionsEntry(), NotesEntry(),   RecordsEntry(),
+      HeadMapEntry(), TextEntry(),        AttentionEntry(),     ChannelEntry(),
+      OutcomeEntry(), AttributionEntry(), NextTokensEntry(),    LogitLensEntry(),
+      ScanEntry(),    InfluenceEntry(),   ChannelSearchEntry(), CurvesEntry(),
+      TuningEntry(),  PositionsEntry(),   NotesEntry(),         RecordsEntry(),
   };
   return list;
 }

@@ -52,6 +52,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
   xAxis->setLabel(WithUnit(along.name, along.unit));
   yAxis->setLabel(WithUnit(array.name, array.unit));
   const QVector<double> keys = AxisValues(record, array.axes[1]);
+  along_labels_ = along.labels.empty() ? QStringList() : AxisLabels(record, array.axes[1]);
   const QStringList names = AxisLabels(record, array.axes[0]);
   lines_ = static_cast<int>(AxisSize(record, array.axes[0]));
   for (int line = 0; line < lines_; ++line) {
@@ -106,11 +107,16 @@ void LinesPlot::DrawMarks() {
 void LinesPlot::RestyleData() {
   QCPColorGradient gradient = ViridisGradient();
   // The light end of the gradient is invisible on white, and the dark end on black.
-  const double unused = 0.25 * lines_;
+  const int coloured = lines_ - view_.dashed;
+  const double unused = 0.25 * coloured;
   const double first = palette().color(QPalette::Base).lightness() < 128 ? unused : 0;
-  const QCPRange range(0, std::max(1.0, lines_ + unused - 1));
-  for (int line = 0; line < lines_; ++line)
+  const QCPRange range(0, std::max(1.0, coloured + unused - 1));
+  for (int line = 0; line < coloured; ++line)
     graph(line)->setPen(LinePen(gradient.color(first + line, range), 1.4));
+  for (int line = coloured; line < lines_; ++line) {
+    const QColor color = gradient.color(first + (line - coloured) % std::max(1, coloured), range);
+    graph(line)->setPen(LinePen(color, 1, Qt::DashLine));
+  }
   if (view_.fit >= 0 && view_.fit < lines_) {
     constexpr double kMiddle = 0.5;  // of the gradient; visible on white and on black
     const QColor others = gradient.color(kMiddle, QCPRange(0, 1));
@@ -162,9 +168,10 @@ QString LinesPlot::TooltipAt(const QPointF& position) const {
     point = found;
   }
   if (!nearest) return {};
+  const auto index = static_cast<qsizetype>(point - nearest->data()->constBegin());
   return QStringLiteral("%1\n%2 %3\n%4 %5")
       .arg(nearest->name(), xAxis->label())
-      .arg(point->key, 0, 'g', 10)
+      .arg(along_labels_.value(index, QString::number(point->key, 'g', 10)))
       .arg(FullLabel(*yAxis))
       .arg(point->value, 0, 'g', 6);
 }

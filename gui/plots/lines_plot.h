@@ -28,6 +28,8 @@ class LinesPlot : public Plot {
     bool logarithmic = false;  // the axis of values
     std::vector<Mark> marks = {};
     int fit = -1;  // index of the line drawn thick over the others; -1: none
+    int dashed =
+        0;  // number of the last lines that are dashed, each with the colour of a first one
     bool operator==(const View&) const = default;
   };
 
@@ -51,6 +53,7 @@ class LinesPlot : public Plot {
   void UseLogarithm(bool used);
 
   View view_;
+  QStringList along_labels_;  // of the last axis; empty if it has none
   int lines_ = 0;
 };
 

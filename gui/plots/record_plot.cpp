@@ -8,6 +8,7 @@
 
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/plots/log_ticker.h"
 #include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
@@ -44,17 +45,18 @@ QString WithUnit(const std::string& name, const std::string& unit) {
   return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
 }
 
-QCPRange RangeOf(const QVector<QVector<double>>& rows) {
+// `positive`: leaves out values that a logarithmic axis cannot show.
+QCPRange RangeOf(const QVector<QVector<double>>& rows, bool positive = false) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const QVector<double>& row : rows) {
     for (const double value : row) {
-      if (!std::isfinite(value)) continue;
+      if (!std::isfinite(value) || (positive && value <= 0)) continue;
       low = std::min(low, value);
       high = std::max(high, value);
     }
   }
-  if (low > high) return {0, 1};
+  if (low > high) return positive ? QCPRange(1, 10) : QCPRange(0, 1);
   return {low, high > low ? high : low + 1};
 }
 
@@ -136,15 +138,22 @@ void RecordPlot::Show(const Record* record, const std::string& array,
   xAxis->setTickLabelRotation(longest > kLongestFlatLabel ? 45 : 0);
   xAxis->setTicker(QSharedPointer<PlaceTicker>::create(along_labels_));
   SetIndexNames(xAxis, along_labels_);
-  SetIndexNames(yAxis, form_ == RecordForm::kHeatMap ? line_labels_ : QStringList());
+  SetIndexNames(yAxis, is_map() ? line_labels_ : QStringList());
   xAxis->setLabel(along_axis_);
-  if (form_ == RecordForm::kHeatMap) {
+  if (is_map()) {
     DrawMap();
   } else {
     DrawLines();
   }
   ResetView();
   QueueReplot();
+}
+
+void RecordPlot::NumberAlong() {
+  QStringList numbers;
+  for (qsizetype i = 0; i < along_labels_.size(); ++i) numbers << QString::number(i);
+  xAxis->setTicker(QSharedPointer<PlaceTicker>::create(numbers));
+  xAxis->setTickLabelRotation(0);
 }
 
 void RecordPlot::DrawMap() {
@@ -159,7 +168,8 @@ void RecordPlot::DrawMap() {
       map_->data()->setCell(static_cast<int>(along), static_cast<int>(line), rows_[line][along]);
     }
   }
-  QCPRange range = RangeOf(rows_);
+  const bool logarithmic = form_ == RecordForm::kLogarithmicMap;
+  QCPRange range = RangeOf(rows_, logarithmic);
   // A range with both signs is centred on 0; a range with one sign (log-probabilities) goes from
   // the smallest to the largest value.
   const bool signs = range.lower < 0 && range.upper > 0;
@@ -168,6 +178,15 @@ void RecordPlot::DrawMap() {
     range = QCPRange(-extent, extent);
   }
   map_->setGradient(signs ? DifferenceGradient() : ViridisGradient());
+  if (logarithmic) {
+    map_->setDataScaleType(QCPAxis::stLogarithmic);
+    LogTicker::Use(scale_->axis());
+  } else {
+    map_->setDataScaleType(QCPAxis::stLinear);
+    scale_->axis()->setTicker(QSharedPointer<QCPAxisTicker>::create());
+    scale_->axis()->setNumberFormat(QStringLiteral("gb"));
+    scale_->axis()->setNumberPrecision(6);
+  }
   map_->setDataRange(range);
   yAxis->setTicker(QSharedPointer<PlaceTicker>::create(line_labels_));
   yAxis->setLabel(line_axis_);
@@ -201,7 +220,7 @@ void RecordPlot::ResetView() {
   if (rows_.isEmpty()) return;
   const auto columns = static_cast<double>(rows_.front().size());
   xAxis->setRange(-0.5, columns - 0.5);
-  if (form_ == RecordForm::kHeatMap) {
+  if (is_map()) {
     yAxis->setRange(-0.5, static_cast<double>(rows_.size()) - 0.5);
   } else {
     yAxis->setRange(RangeOf(rows_));
@@ -229,7 +248,7 @@ std::optional<RecordPlot::Cell> RecordPlot::CellAt(const QPointF& position) cons
 }
 
 void RecordPlot::ClickAt(const QPointF& position) {
-  if (form_ != RecordForm::kHeatMap) return;
+  if (!is_map()) return;
   if (const std::optional<Cell> cell = CellAt(position)) Q_EMIT CellChosen(cell->line, cell->along);
 }
 

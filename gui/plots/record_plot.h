@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-enum class RecordForm { kHeatMap, kLines };
+enum class RecordForm { kHeatMap, kLines, kLogarithmicMap };
 
 // Whether the array can be drawn: it is numeric and has two or more axes, none of size 0.
 bool IsPicture(const Record& record, const Array& array);
@@ -29,6 +29,10 @@ class RecordPlot : public Plot {
   // them; empty if the record is null or the array cannot be drawn.
   void Show(const Record* record, const std::string& array, const std::vector<int64_t>& leading,
             RecordForm form);
+
+  // Writes numbers instead of long labels below the last axis, until the next Show; tooltips and
+  // the CSV keep the labels.
+  void NumberAlong();
 
   int64_t lines() const { return rows_.size(); }
   double ValueOf(int64_t line, int64_t along) const;
@@ -55,6 +59,7 @@ class RecordPlot : public Plot {
   void DrawMap();
   void DrawLines();
   void UseScale(bool used);
+  bool is_map() const { return form_ != RecordForm::kLines; }
 
   QCPColorMap* map_;
   QCPColorScale* scale_;

@@ -78,16 +78,15 @@ void AddText(const OwnText& own, QStringList* arguments) {
   if (!own.answer.empty()) AddArgument("answer", own.answer, arguments);
 }
 
-QStringList ProbeOfModel(const Session& session, Side side, const Intervention& setting,
-                         const QString& out) {
+// Arguments that select prompt and place of a side; `text_file`: of own text with pieces.
+QStringList PromptArguments(const Session& session, Side side, const QString& text_file) {
   const auto& request = session.shown_prompt_request();
   const auto& model = session.model(side);
   const Record* prompt = session.prompt(side);
   if (!request || !prompt || !model) {
     throw UsageError("command", "no prompt of a model is shown", "Open a model and run a prompt");
   }
-  QStringList arguments = {QStringLiteral("probe")};
-  arguments += ModelArguments(*model);
+  QStringList arguments;
   const std::string place = std::to_string(IntegerAttribute(*prompt, "place", 1));
   // The tokens of a second model may make other prompts of the task; it has the texts of A.
   const bool given = side == Side::kB && session.second() && !request->task.empty() &&
@@ -95,7 +94,7 @@ QStringList ProbeOfModel(const Session& session, Side side, const Intervention& 
   if (given) {
     AddText(GivenTexts({*prompt}).front().own, &arguments);
   } else if (NeedsTextFile(*request)) {
-    AddArgument("task", TextFileTask(kTextFile), &arguments);
+    AddArgument("task", TextFileTask(text_file), &arguments);
     AddArgument("place", place, &arguments);
   } else if (request->task.empty()) {
     AddText(OwnTextOf(*request), &arguments);
@@ -108,6 +107,14 @@ QStringList ProbeOfModel(const Session& session, Side side, const Intervention& 
   PromptFormat format = request->format;
   if (given) format.chat_template.clear();
   AddArguments(OptionsOf(format), &arguments);
+  return arguments;
+}
+
+QStringList ProbeOfModel(const Session& session, Side side, const Intervention& setting,
+                         const QString& out) {
+  const QStringList prompt = PromptArguments(session, side, QLatin1String(kTextFile));
+  QStringList arguments =
+      QStringList{QStringLiteral("probe")} + ModelArguments(*session.model(side)) + prompt;
   AddArgument("with", PrintIntervention(setting), &arguments);
   AddProbeOptions(session, &arguments);
   AddArgument("out", out.toStdString(), &arguments);
@@ -124,6 +131,20 @@ QStringList ProbeArguments(const Session& session, const Intervention& setting,
 QStringList ProbeArguments(const Session& session, Side side) {
   return ProbeOfModel(session, side, session.setting(side),
                       side == Side::kA ? QStringLiteral("a.h5") : QStringLiteral("b.h5"));
+}
+
+QStringList InfluenceArguments(const Session& session, const QString& text_file) {
+  const QStringList prompt = PromptArguments(session, Side::kA, text_file);
+  const ModelSummary& model = *session.model(Side::kA);
+  if (!model.sliding_window) {
+    throw UsageError("influence", "the model was opened without its sliding window",
+                     "Open it with --sliding-window on");
+  }
+  QStringList arguments = {QStringLiteral("influence"), QString::fromStdString(model.path)};
+  if (model.dtype == "bfloat16") AddArgument("dtype", model.dtype, &arguments);
+  arguments += prompt;
+  AddArgument("with", PrintIntervention(session.setting(Side::kA)), &arguments);
+  return arguments;
 }
 
 bool NeedsTextFile(const PromptRequest& request) {

@@ -29,6 +29,11 @@ QStringList ProbeArguments(const Session& session, Side side);
 // As above, for another setting of the model of A and another output file.
 QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
 
+// Arguments of `midscope influence` for the shown prompt and place and the setting of A, without
+// its further options. `text_file`: for own text with a question or pieces, the file that
+// WriteTextFile writes. Throws as ProbeArguments does.
+QStringList InfluenceArguments(const Session& session, const QString& text_file);
+
 // The axes of a sweep, in addition to the shown prompt.
 struct SweepChoice {
   std::vector<std::string> settings;  // texts of settings; duplicates are dropped

@@ -5,6 +5,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -94,6 +95,14 @@ Layout* MakeControls() {
 QHBoxLayout* MakeControlRow() { return MakeControls<QHBoxLayout>(); }
 
 FlowLayout* MakeControlFlow() { return MakeControls<FlowLayout>(); }
+
+QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
+                        QWidget* parent) {
+  auto* button = new QPushButton(text, parent);
+  button->setObjectName(name);
+  button->setToolTip(tooltip);
+  return button;
+}
 
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {
   auto* column = new QVBoxLayout(panel);

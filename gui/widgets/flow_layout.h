@@ -7,6 +7,7 @@
 
 class QHBoxLayout;
 class QLayout;
+class QPushButton;
 class QWidget;
 
 namespace midscope {
@@ -41,11 +42,12 @@ class FlowLayout : public QLayout {
 
 // The layout of result panels: a view above a row of controls.
 
-class FlowLayout;
-
 QHBoxLayout* MakeControlRow();
 // A layout for controls that may need more than one row.
 FlowLayout* MakeControlFlow();
+// A button with an object name, for such a layout.
+QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
+                        QWidget* parent);
 // `view` takes the available space; `controls` are below it.
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
 

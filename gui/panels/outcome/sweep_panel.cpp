@@ -112,10 +112,7 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
 QWidget* SweepPanel::MakeButtons() {
   auto* buttons = new QWidget(this);
   const auto button = [buttons](const QString& text, const char* name, const QString& tooltip) {
-    auto* made = new QPushButton(text, buttons);
-    made->setObjectName(QString::fromLatin1(name));
-    made->setToolTip(tooltip);
-    return made;
+    return MakeButton(text, QString::fromLatin1(name), tooltip, buttons);
   };
   cost_ = button(tr("Cost"), "sweep_cost", tr("Runs one prompt and tells how long all will take"));
   start_ = button(tr("Run"), "sweep_start",

@@ -2,9 +2,6 @@
 #include "gui/panels/outcome/tuning_panel.h"
 
 #include <QDir>
-#include <QHBoxLayout>
-#include <QLabel>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
@@ -26,11 +23,10 @@
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
 #include "gui/session/sweep_process.h"
-#include "gui/widgets/elided_label.h"
+#include "gui/widgets/command_row.h"
 #include "gui/widgets/engine_files.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
-#include "gui/widgets/progress_row.h"
 #include "probes/tuning/tuning_options.h"
 
 namespace midscope {
@@ -118,64 +114,39 @@ TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(sides, 1);
-  column->addWidget(MakeButtons());
+  MakeButtons();
+  column->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &TuningPanel::ShowButtons);
-  connect(process_, &SweepProcess::Progressed, this, &TuningPanel::OnProgress);
   connect(process_, &SweepProcess::Noted, this, &TuningPanel::OnLine);
   connect(process_, &SweepProcess::Finished, this, &TuningPanel::OnFinished);
   Draw();
 }
 
-QWidget* TuningPanel::MakeButtons() {
-  auto* buttons = new QWidget(this);
-  const auto button = [buttons](const QString& text, const char* name, const QString& tooltip) {
-    auto* made = new QPushButton(text, buttons);
-    made->setObjectName(QString::fromLatin1(name));
-    made->setToolTip(tooltip);
-    return made;
-  };
-  start_ = button(QString(), "tuning_start",
-                  tr("Runs midscope tune beside the window; a run that the folder has goes on"));
-  beside_ = button(tr("Look again: open it beside the base"), "tuning_beside",
-                   tr("B becomes the model with the tuned weights, on the same prompt as A"));
-  QPushButton* open = button(tr("Losses of other runs…"), "tuning_open",
-                             tr("Files tuning.h5 of earlier runs, one line each"));
-  note_ = new ElidedLabel(buttons);
-  note_->setObjectName(QStringLiteral("tuning_note"));
-  cancel_ = button(tr("Cancel"), "tuning_cancel", tr("Stops; finished steps stay, Resume goes on"));
-  progress_ = new QProgressBar(buttons);
-  progress_->setObjectName(QStringLiteral("tuning_progress"));
-  progress_->setTextVisible(false);
-  QSizePolicy keeps_room = progress_->sizePolicy();
-  keeps_room.setRetainSizeWhenHidden(true);
-  progress_->setSizePolicy(keeps_room);
-  left_ = new QLabel(buttons);
-  left_->setObjectName(QStringLiteral("tuning_left"));
-  FlowLayout* row = MakeControlFlow();
-  for (QWidget* each : {start_, cancel_, beside_, open}) row->addWidget(each);
-  // A row of its own, so that no button moves when its text comes.
-  auto* progress = new QHBoxLayout;
-  progress->addWidget(progress_);
-  progress->addWidget(left_, 1);
-  auto* column = new QVBoxLayout(buttons);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addLayout(row);
-  column->addLayout(progress);
-  column->addWidget(note_);
-  connect(start_, &QPushButton::clicked, this, &TuningPanel::Start);
-  connect(cancel_, &QPushButton::clicked, process_, &SweepProcess::Stop);
+void TuningPanel::MakeButtons() {
+  row_ =
+      new CommandRow(QStringLiteral("tuning"),
+                     tr("Runs midscope tune beside the window; a run that the folder has goes on"),
+                     tr("Stops; finished steps stay, Resume goes on"), this);
+  beside_ =
+      MakeButton(tr("Look again: open it beside the base"), QStringLiteral("tuning_beside"),
+                 tr("B becomes the model with the tuned weights, on the same prompt as A"), row_);
+  QPushButton* open = MakeButton(tr("Losses of other runs…"), QStringLiteral("tuning_open"),
+                                 tr("Files tuning.h5 of earlier runs, one line each"), row_);
+  for (QPushButton* button : {beside_, open}) row_->Add(button);
+  connect(row_, &CommandRow::StartRequested, this, &TuningPanel::Start);
+  connect(row_, &CommandRow::CancelRequested, process_, &SweepProcess::Stop);
+  connect(process_, &SweepProcess::Progressed, row_, &CommandRow::SetProgress);
   connect(beside_, &QPushButton::clicked, this, [this] {
     const QString why = ErrorText([this] { Q_EMIT ModelOffered(TunedModel()); });
-    if (!why.isEmpty()) note_->SetText(why);
+    if (!why.isEmpty()) row_->SetNote(why);
   });
   connect(open, &QPushButton::clicked, this, [this] {
     const QStringList files =
         ChooseEngineFiles(this, session()->files_of_engine().link(), tr("Losses of tuning runs"),
                           tr("Results (*.h5);;All files (*)"));
     const QString why = ErrorText([&] { OpenLosses(files); });
-    if (!why.isEmpty()) note_->SetText(why);
+    if (!why.isEmpty()) row_->SetNote(why);
   });
-  return buttons;
 }
 
 std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
@@ -216,7 +187,7 @@ void TuningPanel::Start() {
   if (process_->running()) return;
   const QString why = ErrorText([this] {
     const QStringList arguments = Arguments();
-    note_->SetText(CommandText(arguments));
+    row_->SetNote(CommandText(arguments));
     runs_ = {
         {TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
     const bool began = Began();
@@ -226,44 +197,30 @@ void TuningPanel::Start() {
     timed_ = TimedOptions(form_->options());
     if (began) ErrorText([this] { OpenLosses({folder_}); });
     live_ = true;
-    stage_.clear();
-    progress_->setRange(0, 0);
     process_->Start(arguments, false);
   });
-  if (!why.isEmpty()) note_->SetText(why);
+  if (!why.isEmpty()) row_->SetNote(why);
   ShowButtons();
   Draw();
-}
-
-void TuningPanel::OnProgress(const Progress& progress) {
-  if (progress.stage != std::exchange(stage_, progress.stage)) {
-    first_ = progress.done;
-    clock_.start();
-  }
-  progress_->setRange(0, static_cast<int>(progress.total));
-  progress_->setValue(static_cast<int>(progress.done));
-  left_->setText(
-      ProgressRow::RateText(progress, first_, static_cast<double>(clock_.elapsed()) / 1000));
 }
 
 void TuningPanel::OnLine(const QString& line) {
   if (live_ && runs_.front().AddLine(line)) {
     Draw();
   } else {
-    note_->SetText(line);
+    row_->SetNote(line);
   }
 }
 
 void TuningPanel::OnFinished(const QString& failure, bool stopped) {
-  left_->clear();
   if (!failure.isEmpty()) {
-    note_->SetText(failure);
+    row_->SetNote(failure);
   } else if (stopped) {
-    note_->SetText(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
+    row_->SetNote(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
   } else {
     complete_ = true;
     const QString why = ErrorText([this] { OpenLosses({folder_}); });
-    note_->SetText(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(folder_)) : why);
+    row_->SetNote(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(folder_)) : why);
   }
   ShowButtons();
 }
@@ -303,9 +260,7 @@ void TuningPanel::Refresh(Changes changes) {
 
 void TuningPanel::ShowButtons() {
   const bool running = process_->running();
-  start_->setEnabled(!running);
-  cancel_->setEnabled(running);
-  progress_->setVisible(running);
+  row_->SetRunning(running);
   beside_->setEnabled(!running && Tuned());
   ShowCost();
 }
@@ -325,7 +280,7 @@ void TuningPanel::ShowCost() {
             tr(" of %1").arg(QString::fromStdString(CountText(options.Integer("batch"), "sample"))),
         seconds);
   });
-  start_->setText(text);
+  row_->start()->setText(text);
 }
 
 void TuningPanel::Draw() {

@@ -3,7 +3,6 @@
 // with its losses as they come; and the losses of earlier runs, one line per run.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QStringList>
 #include <string>
 #include <vector>
@@ -11,18 +10,15 @@
 #include "gui/panels/outcome/tuning_losses.h"
 #include "gui/panels/panel.h"
 
-class QLabel;
-class QProgressBar;
 class QPushButton;
 
 namespace midscope {
 
-class ElidedLabel;
+class CommandRow;
 class LinesPlot;
 class OptionSet;
 class ParameterForm;
 class SweepProcess;
-struct Progress;
 
 class TuningPanel : public Panel {
   Q_OBJECT
@@ -48,9 +44,8 @@ class TuningPanel : public Panel {
   void ModelOffered(const QString& model);
 
  private:
-  QWidget* MakeButtons();
+  void MakeButtons();
   void Start();
-  void OnProgress(const Progress& progress);
   void OnLine(const QString& line);
   void OnFinished(const QString& failure, bool stopped);
   void ShowButtons();
@@ -67,22 +62,15 @@ class TuningPanel : public Panel {
   SweepProcess* process_;
   LinesPlot* loss_;
   LinesPlot* rate_;
-  QPushButton* start_;
+  CommandRow* row_;
   QPushButton* beside_;
-  QPushButton* cancel_;
-  QProgressBar* progress_;
-  QLabel* left_;  // how much is done, and the time left
-  ElidedLabel* note_;
   std::vector<TuningLosses> runs_;  // that are drawn
   bool live_ = false;               // whether runs_ is the running one, alone
   QString folder_;                  // of the panel's last run
   bool complete_ = false;           // whether that run is
   std::string model_ = "embedded";  // that the form has from the window
-  QElapsedTimer clock_;             // of the stage
-  std::string stage_;
-  int64_t first_ = 0;   // of the stage's samples
-  double seconds_ = 0;  // per step of the last run; 0: unknown
-  std::string timed_;   // the options of the last run
+  double seconds_ = 0;              // per step of the last run; 0: unknown
+  std::string timed_;               // the options of the last run
 };
 
 }  // namespace midscope

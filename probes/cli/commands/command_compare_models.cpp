@@ -16,6 +16,7 @@
 #include "core/model/model_text.h"
 #include "data/store/run_store.h"
 #include "probes/base/private_folder.h"
+#include "probes/cli/commands/channel_comparison.h"
 #include "probes/cli/commands/model_comparison.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/printout.h"
@@ -128,7 +129,23 @@ Json ComparisonJson(const ModelComparison& comparison) {
   return json;
 }
 
-void RunCompareModels(const CommandInput& input) {
+// Returns the job without notes and warnings that it has already passed on: the commands that are
+// run for each model print the same ones. `passed` must outlive it.
+JobContext WithoutRepeats(const JobContext& job, std::set<std::string>* passed) {
+  JobContext once = job;
+  once.log = [&job, passed](const std::string& note) {
+    if (passed->insert(note).second) job.Log(note);
+  };
+  once.warn = [&job, passed](const std::string& note) {
+    if (passed->insert(note).second) job.Warn(note);
+  };
+  return once;
+}
+
+void RunCompareModels(const CommandInput& given) {
+  std::set<std::string> notes;
+  const JobContext job = WithoutRepeats(given.job, &notes);
+  const CommandInput input{given.options, job, given.command_line, given.out};
   const OptionSet& options = input.options;
   if (LaunchedProcesses() > 1) {
     throw UsageError("compare-models", "it runs as one process",
@@ -152,7 +169,8 @@ void RunCompareModels(const CommandInput& input) {
   CheckOutputPath(file, replaces, "Give another --out, or --overwrite");
   Json json = {{"before", options.Text("before")},
                {"after", options.Text("after")},
-               {"tasks", Json::array()}};
+               {"tasks", Json::array()},
+               {"channels", Json::array()}};
   Printout text;
   std::vector<Record> records;
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -163,6 +181,12 @@ void RunCompareModels(const CommandInput& input) {
     records.back().attributes["model_after"] = ShortModelText(options.Text("after"));
     json["tasks"].push_back(ComparisonJson(comparison));
     text += ComparisonText(comparison);
+  }
+  if (options.Integer("channel-prompts") > 0) {
+    const ChannelComparison channels = CompareChannels(input, stem);
+    records.push_back(ChannelComparisonRecord(channels));
+    json["channels"] = ChannelComparisonJson(channels);
+    text += ChannelComparisonText(channels);
   }
   if (!out.empty()) {
     WriteOptions write;
@@ -199,7 +223,8 @@ Command CompareModelsCommand() {
   command.description =
       "Runs the same samples on both models and prints the outcome by place of each, differences\n"
       "paired by sample with 95 % intervals, and the heads that attend most to the gold or know\n"
-      "most about position, before and after. MODEL@init (random weights) as BEFORE asks what is\n"
+      "most about position, before and after; with --channel-prompts also the channels that carry\n"
+      "position. MODEL@init (random weights) as BEFORE asks what is\n"
       "there at birth; 'MODEL adapter=FOLDER' as AFTER what an adapter changed. The tokenizers "
       "may\n"
       "differ if the task makes the same texts for both. With --out, the folder holds the files\n"
@@ -219,7 +244,14 @@ Command CompareModelsCommand() {
             WholeNumberParameter("head-samples",
                                  "samples over which heads are measured, under the first --with; "
                                  "0: heads are not measured",
-                                 0, 1000000, 10)})) {
+                                 0, 1000000, 10),
+            WholeNumberParameter("channel-prompts",
+                                 "prompts of random text over which the channels that carry "
+                                 "position are ranked, as midscope channels does; 0: they are not "
+                                 "ranked",
+                                 0, 100000, 0),
+            WholeNumberParameter("channel-tokens", "length of each of them, in tokens", 1, 1000000,
+                                 1000)})) {
     command.options.push_back(option);
   }
   for (Parameter& option : SharedOptions()) command.options.push_back(std::move(option));

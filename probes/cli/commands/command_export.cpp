@@ -261,7 +261,8 @@ Command ExportCommand() {
       OutOption("the file to write; standard output where it is left out"),
       TextListParameter("reference",
                         "pictures: file of midscope sweep whose means are drawn beside the "
-                        "outcome, or of midscope tune beside another; may be repeated"),
+                        "outcome, or of midscope tune or influence beside another; may be "
+                        "repeated"),
       TextParameter("head",
                     "pictures: heads whose attention is drawn, as L12H3 or L12H3,L14H0; by place, "
                     "each is a row of one figure"),

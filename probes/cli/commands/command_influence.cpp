@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/model/model_source.h"
+#include "core/model/model_text.h"
 #include "core/terms/intervention_text.h"
 #include "core/tuning/activation_gradients.h"
 #include "data/store/run_store.h"
@@ -20,6 +19,7 @@
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
+#include "probes/measure/influence/influence_options.h"
 #include "probes/measure/influence/influence_records.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
@@ -30,9 +30,6 @@
 
 namespace midscope::cli {
 namespace {
-
-constexpr int64_t kMostCotangents = 10000;
-constexpr int64_t kMostParts = 1000;
 
 // Returns the prompts: samples of a task at places (`scanned`, or those of the options if it is
 // empty), or a single one.
@@ -70,16 +67,23 @@ std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch&
                                      const std::optional<PatchSource>& source,
                                      const OptionSet& options, const JobContext& job) {
   std::vector<Record> records;
-  const int64_t total = std::ssize(batch.samples) * std::ssize(batch.places);
+  // Each prompt has a forward pass, one backward pass for the answer, and one per cotangent.
+  const int64_t total =
+      std::ssize(batch.samples) * std::ssize(batch.places) * (2 + options.Integer("cotangents"));
+  Progress progress{"influence", 0, total, "passes"};
   for (const int64_t sample : batch.samples) {
     for (const int64_t place : batch.places) {
       job.ThrowIfCancelled();
-      job.Report({"influence", std::ssize(records), total, "prompts"});
+      job.Report(progress);
       const Prompt prompt = batch.prompt(sample, place);
       GradientRequest request{.ids = prompt.ids,
                               .prompt_tokens = std::ssize(prompt.ids),
                               .cotangents = options.Integer("cotangents"),
                               .seed = static_cast<uint64_t>(options.Integer("cotangent-seed"))};
+      request.on_pass = [&] {
+        ++progress.done;
+        job.Report(progress);
+      };
       request.ids.insert(request.ids.end(), prompt.answer_ids.begin(), prompt.answer_ids.end());
       if (source) {
         const bool is_next = source->kind == PatchSource::Kind::kNext;
@@ -88,17 +92,7 @@ std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch&
       records.push_back(InfluenceRecord(prompt, pass.Run(request), options.Integer("parts")));
     }
   }
-  job.Report({"influence", total, total, "prompts"});
   return records;
-}
-
-// Returns the mean length of the prompts, rounded.
-int64_t MeanTokens(const std::vector<Record>& records) {
-  const int64_t sum = std::accumulate(records.begin(), records.end(), int64_t{0},
-                                      [](int64_t tokens, const Record& record) {
-                                        return tokens + Value<int64_t>(record, "prompt_tokens");
-                                      });
-  return std::max<int64_t>(1, sum / std::ssize(records));
 }
 
 // Writes the file of --out.
@@ -141,7 +135,6 @@ void RunInfluence(const CommandInput& input) {
   leading.back().unit = "rank";
   const Record stacked = StackRecords(records, leading);
   const Record by_place = InfluenceByPlace(stacked);
-  const std::optional<CesaroFit> theory = CesaroFitOf(by_place, MeanTokens(records));
   const std::optional<HeadEstimates> heads = EstimatesOf(by_place, scan);
   std::vector<Record> written = {by_place, stacked};
   if (records.size() == 1) {
@@ -149,18 +142,21 @@ void RunInfluence(const CommandInput& input) {
     written.push_back(
         PromptRecord(batch.prompt(batch.samples.front(), place), *model.tokenizer, place));
   }
-  for (Record& record : written) record.attributes["intervention"] = PrintIntervention(setting);
+  for (Record& record : written) {
+    record.attributes["intervention"] = PrintIntervention(setting);
+    record.attributes[kInfluenceModel] = ShortModelText(options.Text("model"));
+  }
   WriteInfluence(input, options, model, pass, written);
 
   const std::string& out = options.Text("out");
   if (options.Flag("json")) {
-    nlohmann::ordered_json json = InfluenceJson(by_place, theory);
+    nlohmann::ordered_json json = InfluenceJson(by_place);
     json["heads"] = heads ? HeadEstimatesJson(by_place, *heads) : nlohmann::ordered_json();
     json["file"] = out.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(out);
     input.out << JsonText(json);
     return;
   }
-  Printout text = InfluenceText(by_place, theory);
+  Printout text = InfluenceText(by_place);
   if (heads) text += HeadEstimatesText(by_place, *heads);
   input.out << FittedLines(text.Text()) << FileNote(out);
 }
@@ -177,18 +173,12 @@ std::vector<Parameter> InfluenceOptions() {
   add(InGroup("Setting", {WithOption("the position scheme, one that treats all heads and rows "
                                      "alike, such as pi(2)"),
                           BeyondContextOption()}));
+  add(GradientOptions());
   add(InGroup(
       "Gradients",
-      {WholeNumberParameter("cotangents",
-                            "also the gradient of the output as a whole, from this many "
-                            "random vectors v: the root of the mean of |v^T J|^2",
-                            0, kMostCotangents, 0),
-       WholeNumberParameter("cotangent-seed", "what these vectors are drawn by", 0, kNoMaximum, 1),
-       FileParameter("scan",
-                     "a file of midscope scan over heads: run on its samples, and compare the "
-                     "first-order estimate of each head's effect with the exact one"),
-       WholeNumberParameter("parts", "equal parts of the prompt in the curve by part", 1,
-                            kMostParts, 10)}));
+      {FileParameter("scan",
+                     "a file of midscope scan over heads: run on its samples, and compare "
+                     "the first-order estimate of each head's effect with the exact one")}));
   add(InGroup("Output",
               {OutOption("the HDF5 file to write"),
                FlagParameter("overwrite", "replace the file where it exists"), JsonOption()}));

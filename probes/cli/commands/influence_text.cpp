@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,7 +12,8 @@
 #include "core/base/record_names.h"
 #include "probes/base/records.h"
 #include "probes/cli/text/record_text.h"
-#include "probes/measure/influence/influence_records.h"
+#include "probes/measure/influence/cesaro.h"
+#include "probes/measure/influence/influence_names.h"
 #include "probes/measure/statistics/rank_statistics.h"
 
 namespace midscope::cli {
@@ -119,20 +121,25 @@ TextTable LayersTable(const ByPlace& numbers) {
   return table;
 }
 
-TextTable PartsTable(const ByPlace& numbers, const std::optional<CesaroFit>& theory) {
+TextTable PartsTable(const ByPlace& numbers) {
   const int64_t parts = numbers.Size("part");
   const auto column = [&](const std::string& name) {
     return numbers.Has(name) ? numbers.MeanParts(name)
                              : std::vector<double>(static_cast<size_t>(parts), std::nan(""));
   };
+  const std::vector<double> theory = column(kClosedFormByPart);
   const std::vector<double> answer = column(std::string(kAnswerGradient) + "_by_part");
   const std::vector<double> output = column(std::string(kOutputGradient) + "_by_part");
   TextTable table({"part of the prompt", "answer's gradient", "output's gradient", "closed form"});
   for (size_t part = 0; part < answer.size(); ++part) {
     table.Add({PartText(static_cast<int64_t>(part), parts), NormText(answer[part]),
-               NormText(output[part]), theory ? NormText(theory->by_part[part]) : "-"});
+               NormText(output[part]), NormText(theory[part])});
   }
   return table;
+}
+
+Json IntegerOrNumber(double value) {
+  return value == std::floor(value) ? Json(static_cast<int64_t>(value)) : Json(value);
 }
 
 // Adds to `rows` the values of all arrays over exactly these axes, one object per index.
@@ -153,22 +160,22 @@ void AddRows(const Record& record, const std::vector<std::string>& axes, Json* r
         rest /= size;
       }
       for (size_t axis = index.size(); axis-- > 0;)
-        row[index[axis].first] = static_cast<int64_t>(index[axis].second);
+        row[index[axis].first] = IntegerOrNumber(index[axis].second);
       row[array.name] = NumberOrNull(values[i]);
     }
   }
 }
 
-}  // namespace
-
-std::optional<CesaroFit> CesaroFitOf(const Record& by_place, int64_t tokens) {
-  const ByPlace numbers(by_place);
-  const std::string name = std::string(kOutputGradient) + "_by_part";
-  if (!numbers.Has(name)) return std::nullopt;
-  return FitCesaro(numbers.MeanParts(name), tokens, numbers.Size("layer"));
+// Returns how the closed form was fitted; nullopt if the record lacks it.
+std::optional<CesaroFit> FitOf(const Record& by_place) {
+  if (by_place.FindArray(kClosedFormByPart) == nullptr) return std::nullopt;
+  return CesaroFit{Value<double>(by_place, kClosedFormAlpha),
+                   Value<double>(by_place, kClosedFormDifference)};
 }
 
-Printout InfluenceText(const Record& by_place, const std::optional<CesaroFit>& theory) {
+}  // namespace
+
+Printout InfluenceText(const Record& by_place) {
   const ByPlace numbers(by_place);
   const bool has_answer = ShownGradient(numbers) == kAnswerGradient;
   const std::string what = has_answer ? "the answer's log likelihood" : "the last token's logits";
@@ -178,31 +185,31 @@ Printout InfluenceText(const Record& by_place, const std::optional<CesaroFit>& t
   text.AddTitled("As above by the stream before each layer, means over places",
                  LayersTable(numbers));
   text.AddTitled("Norm by the embeddings over the mean of all tokens, means over places",
-                 PartsTable(numbers, theory));
-  if (theory && std::isfinite(theory->alpha)) {
+                 PartsTable(numbers));
+  if (const std::optional<CesaroFit> fit = FitOf(by_place)) {
     text += fmt::format(
         "closed form: even attention with alpha = {:.2f}; logarithms differ by {:.2f} (root mean "
         "square)\n",
-        theory->alpha, theory->difference);
+        fit->alpha, fit->difference);
   }
   return text;
 }
 
-Json InfluenceJson(const Record& by_place, const std::optional<CesaroFit>& theory) {
+Json InfluenceJson(const Record& by_place) {
   Json json = {{"samples", Value<int64_t>(by_place, "samples")},
                {"places", Json::array()},
                {"rows", Json::array()},
                {"parts", Json::array()},
+               {"shares", Json::array()},
                {"cesaro", nullptr}};
   AddRows(by_place, {"place"}, &json["places"]);
   AddRows(by_place, {"place", "layer"}, &json["rows"]);
   AddRows(by_place, {"place", "layer", "part"}, &json["parts"]);
-  if (theory) {
-    json["cesaro"] = {{"alpha", NumberOrNull(theory->alpha)},
-                      {"difference", NumberOrNull(theory->difference)},
-                      {"by_part", Json::array()}};
-    for (const double value : theory->by_part)
-      json["cesaro"]["by_part"].push_back(NumberOrNull(value));
+  AddRows(by_place, {"share"}, &json["shares"]);
+  if (const std::optional<CesaroFit> fit = FitOf(by_place)) {
+    json["cesaro"] = {{"alpha", fit->alpha},
+                      {"difference", fit->difference},
+                      {"by_part", ArrayValues<double>(by_place, kClosedFormByPart)}};
   }
   return json;
 }

@@ -21,11 +21,10 @@
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
-namespace {
 
-// Runs another command of the program, whose options are those of the same name here and `own`.
 void RunOther(const std::string& name, const CommandInput& input,
-              const std::vector<std::pair<std::string, ParameterValue>>& own) {
+              const std::vector<std::pair<std::string, ParameterValue>>& own,
+              const std::set<std::string>& left_out) {
   const Command& command = FindCommand(name);
   OptionSet options(command.options);
   for (const Parameter& option : command.options) {
@@ -33,13 +32,16 @@ void RunOther(const std::string& name, const CommandInput& input,
     const bool shared = std::any_of(mine.begin(), mine.end(), [&](const Parameter& each) {
       return each.name == option.name && each.kind == option.kind;
     });
-    if (shared && option.name != "json" && input.options.IsSet(option.name))
+    if (shared && option.name != "json" && !left_out.contains(option.name) &&
+        input.options.IsSet(option.name))
       options.Set(option.name, input.options.Value(option.name));
   }
   for (const auto& [option, value] : own) options.Set(option, value);
   std::ostringstream table;  // not printed
   command.run({options, input.job, input.command_line, table});
 }
+
+namespace {
 
 HeadMeans MeansOf(const RunReader& reader, const HeadMeasure& measure) {
   if (!reader.Has(measure.record)) return {};

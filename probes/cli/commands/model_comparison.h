@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/record.h"
@@ -12,6 +14,12 @@
 #include "probes/cli/program/command.h"
 
 namespace midscope::cli {
+
+// Runs another command of the program without its output. Its options are those of the same name in
+// `input`, except those in `left_out`, and `own`.
+void RunOther(const std::string& name, const CommandInput& input,
+              const std::vector<std::pair<std::string, ParameterValue>>& own,
+              const std::set<std::string>& left_out = {});
 
 struct HeadMeasure {
   std::string name;    // "gold attention"

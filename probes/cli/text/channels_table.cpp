@@ -31,10 +31,6 @@ std::vector<int64_t> Ranked(const Record& search) {
   return ArrayValues<int64_t>(search, "ranked_channel");
 }
 
-const char* TrendName(int64_t trend) {
-  return trend > 0 ? "rising" : trend < 0 ? "falling" : "none";
-}
-
 double Cell(const Record& record, const std::string& array, size_t index) {
   return ArrayValues<double>(record, array)[index];
 }
@@ -185,6 +181,10 @@ Printout ValidationTable(const Record& validation) {
 }
 
 }  // namespace
+
+const char* TrendName(int64_t trend) {
+  return trend > 0 ? "rising" : trend < 0 ? "falling" : "none";
+}
 
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file) {
   const Record& search = *Find(records, "channel_search");

@@ -2,6 +2,7 @@
 // The output of `channels`, from its records, which are newly made or from a file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,8 @@ std::string ChannelsJson(const std::vector<Record>& records, const std::string& 
 
 // Returns the first `top` channels, the trials with the lowest losses, and the resulting setting.
 Printout ChannelTables(const std::vector<Record>& records, size_t top);
+
+// "rising", "falling" or "none", for array trend of record channel_search.
+const char* TrendName(int64_t trend);
 
 }  // namespace midscope::cli

@@ -22,38 +22,36 @@ std::vector<double> CesaroInfluence(int64_t tokens, int64_t layers, double alpha
   return row;
 }
 
-namespace {
-
-std::vector<double> TheoryByPart(size_t parts, int64_t tokens, int64_t layers, double alpha) {
-  const std::vector<double> influence = CesaroInfluence(tokens, layers, alpha);
-  std::vector<double> sums(parts);
-  std::vector<double> counts(parts);
-  for (size_t token = 0; token < influence.size(); ++token) {
-    const size_t part = token * parts / influence.size();
-    sums[part] += influence[token];
-    ++counts[part];
+std::vector<double> RelativeByPart(std::span<const double> by_token, int64_t parts) {
+  const auto tokens = std::ssize(by_token);
+  const double mean_of_all = Mean(by_token);
+  // Returns the first token whose part is not before this one.
+  const auto first = [&](int64_t part) { return (part * tokens + parts - 1) / parts; };
+  std::vector<double> relative;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t begin = part * tokens / parts;
+    const int64_t count = first(part + 1) - first(part);
+    const auto of_part = by_token.subspan(static_cast<size_t>(count > 0 ? first(part) : begin),
+                                          static_cast<size_t>(std::max<int64_t>(1, count)));
+    relative.push_back(Mean(of_part) / mean_of_all);
   }
-  const double mean = 1 / static_cast<double>(tokens);
-  for (size_t part = 0; part < parts; ++part) sums[part] /= counts[part] * mean;
-  return sums;
+  return relative;
 }
-
-}  // namespace
 
 CesaroFit FitCesaro(std::span<const double> by_part, int64_t tokens, int64_t layers) {
   constexpr int kSteps = 100;
-  CesaroFit best{kUndefined, std::vector<double>(by_part.size(), kUndefined), kUndefined};
+  CesaroFit best{kUndefined, kUndefined};
   if (!std::all_of(by_part.begin(), by_part.end(), [](double value) { return value > 0; }))
     return best;
   for (int step = 1; step < kSteps; ++step) {
     const double alpha = static_cast<double>(step) / kSteps;
-    std::vector<double> theory = TheoryByPart(by_part.size(), tokens, layers, alpha);
+    const std::vector<double> theory =
+        RelativeByPart(CesaroInfluence(tokens, layers, alpha), std::ssize(by_part));
     double squares = 0;
     for (size_t part = 0; part < theory.size(); ++part)
       squares += std::pow(std::log(by_part[part] / theory[part]), 2);
     const double difference = std::sqrt(squares / static_cast<double>(theory.size()));
-    if (std::isnan(best.difference) || difference < best.difference)
-      best = {alpha, std::move(theory), difference};
+    if (std::isnan(best.difference) || difference < best.difference) best = {alpha, difference};
   }
   return best;
 }

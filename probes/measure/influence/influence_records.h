@@ -9,16 +9,9 @@
 #include "core/base/record.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tuning/activation_gradients.h"
+#include "probes/measure/influence/influence_names.h"
 
 namespace midscope {
-
-inline constexpr const char* kInfluenceRecord = "influence";
-inline constexpr const char* kInfluenceByPlaceRecord = "influence_by_place";
-
-// The two gradients: of the answer's log likelihood, and of the output as a whole.
-inline constexpr const char* kAnswerGradient = "answer_gradient";
-inline constexpr const char* kOutputGradient = "output_gradient";
-inline constexpr const char* kInfluenceKinds[] = {kAnswerGradient, kOutputGradient};
 
 // Returns the name of the array that estimates `ablate` with mean or zero, in all rows or in the
 // answer rows: head_zero_effect, head_mean_effect, ..._all_rows.
@@ -35,15 +28,18 @@ inline constexpr const char* kHeadPatchEstimate = "head_patch_effect";
 //                              its mean over the tokens of the passage; NaN if there are none.
 //                              Distractors are the passages that do not overlap gold or question.
 //   NAME_by_part [layer, part] mean over the tokens of each of `parts` equal parts of the prompt,
-//                              divided by the mean over all its tokens; NaN for a part of no tokens
+//                              divided by the mean over all its tokens
+//   NAME_by_share [share]      likewise at the embeddings, in a hundred parts
 // and the estimates [layer, head] of head ablations (HeadEstimateName); attributes answer_nll and
 // prompt_tokens.
 Record InfluenceRecord(const Prompt& prompt, const ActivationGradients& found, int64_t parts);
 
 // Makes record influence_by_place of records influence that are stacked over [sample, place]: means
-// over samples of the arrays above, but for those by token, [place, ...]; NAME_gold_ratio, with
-// _low and _high [place, layer]: the geometric mean over samples of NAME_gold / NAME_distractors
-// and its 95 % interval, by Student's t of the logarithms; answer_nll [place].
+// over samples of the arrays above, but for those by token, [place, ...], and of NAME_by_share over
+// samples and places, [share]; NAME_gold_low and _high; NAME_gold_ratio, with _low and _high
+// [place, layer]: the geometric mean over samples of NAME_gold / NAME_distractors. _low and _high
+// are 95 % intervals by Student's t, of the ratio that of the logarithms. answer_nll [place]. With
+// output_gradient also the closed form (kClosedForm).
 Record InfluenceByPlace(const Record& stacked);
 
 }  // namespace midscope

@@ -25,7 +25,8 @@ def compare_models(before: str, after: str, tasks: str | Sequence[str] = "list:l
         options: other options of the command, with _ for -: ``head_samples=0``, ``dtype="bfloat16"``.
 
     Returns:
-        One dict per task: ``rows`` (by setting and place; differences of answer_nll are after - before), ``heads``, ``verdicts``.
+        One dict per task: ``rows`` (by setting and place; differences of answer_nll are after - before), ``heads``, ``verdicts``;
+        with ``channel_prompts=8`` also ``channels``, which do not depend on the task.
 
     Raises:
         midscope.Error: a model or an option is wrong, or the task makes different texts for the two models.
@@ -46,5 +47,6 @@ def compare_models(before: str, after: str, tasks: str | Sequence[str] = "list:l
     if folder is not None:
         arguments += ["--out", os.fspath(folder), "--resume"]
     arguments += command_arguments(options)
-    compared: list[dict[str, Any]] = run_program(arguments)["tasks"]
+    found = run_program(arguments)
+    compared: list[dict[str, Any]] = [task | {"channels": found["channels"]} for task in found["tasks"]]
     return compared

@@ -27,7 +27,8 @@ def influence(model: str, task: str | None = None, *, places: str | Sequence[int
 
     Returns:
         What the command prints: ``places``, ``rows`` (by place and layer; layer 0: embeddings), ``parts`` (by place, layer and part of
-        the prompt) and ``heads`` (by place, layer and head), each a list of dicts; ``cesaro``, the closed form for even attention.
+        the prompt), ``shares`` (by hundredths of the prompt) and ``heads`` (by place, layer and head), each a list of dicts; ``cesaro``,
+        the closed form for even attention, or None.
 
     Raises:
         midscope.Error: an option is wrong, or the setting has no gradients.

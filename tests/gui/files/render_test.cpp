@@ -125,6 +125,65 @@ class RenderTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
   }
 
+  // A record influence_by_place of two places.
+  static Record Influence(const std::string& model, bool has_closed_form) {
+    const std::vector<double> shares(100, 1.0);
+    Record record{.name = "influence_by_place",
+                  .axes = {{"layer", 2, "", {}, {}},
+                           {"place", 2, "rank", {}, {1, 20}},
+                           {"share", 100, "%", {}, {}}},
+                  .arrays = {{"output_gradient_by_share", {"share"}, shares, "", ""}},
+                  .attributes = {{"model", model}, {"closed_form_alpha", 0.12}},
+                  .signal = ""};
+    for (const char* end : {"", "_low", "_high"}) {
+      const double value = std::string(end) == "_low" ? 2 : std::string(end) == "_high" ? 4 : 3;
+      record.arrays.push_back({std::string("output_gradient_gold_ratio") + end,
+                               {"place", "layer"},
+                               std::vector<double>(4, value),
+                               "",
+                               ""});
+    }
+    if (has_closed_form)
+      record.arrays.push_back({"closed_form_by_share", {"share"}, shares, "", ""});
+    return record;
+  }
+
+  // Two models and the closed form are one picture.
+  void GradientsOfTwoModelsAreOnePicture() {
+    QTemporaryDir folder;
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
+    Record by_token{.name = "influence",
+                    .axes = {{"sample", 1, "", {}, {0}},
+                             {"place", 1, "rank", {}, {1}},
+                             {"layer", 2, "", {}, {}},
+                             {"token", 3, "", {}, {}}},
+                    .arrays = {{"output_gradient",
+                                {"sample", "place", "layer", "token"},
+                                std::vector<double>{1, 10, 100, 1, 2, 3},
+                                "",
+                                ""}},
+                    .attributes = {},
+                    .signal = ""};
+    WriteRecords(path("trained.h5"), {Influence("trained", false), by_token}, {});
+    WriteRecords(path("born.h5"), {Influence("trained@init", true)}, {});
+    const RenderRequest request{
+        folder.filePath("trained.h5"), folder.filePath("out"), {"svg"}, {}, {},
+        {folder.filePath("born.h5")}};
+    const QStringList written = RenderFile(request);
+    QCOMPARE(written.filter(".svg"),
+             QStringList({folder.filePath("out/output_gradient_along_prompt.svg"),
+                          folder.filePath("out/output_gradient_gold_ratio_by_place.svg"),
+                          folder.filePath("out/output_gradient_by_layer_and_token.svg")}));
+    const QByteArray along = All(folder.filePath("out/output_gradient_along_prompt.csv"));
+    for (const char* line : {"trained,0,1", "trained@init,0,1"})
+      QVERIFY2(along.contains(line), along);
+    QCOMPARE(along.count("closed form"), 100);  // of one file
+    const QByteArray gold = All(folder.filePath("out/output_gradient_gold_ratio_by_place.csv"));
+    QVERIFY2(gold.contains("trained@init,20,3,2,4"), gold);
+    const QByteArray map = All(folder.filePath("out/output_gradient_by_layer_and_token.csv"));
+    QVERIFY2(map.contains("100"), map);
+  }
+
   // The caption says what the bars are; wall times are no results and have no picture.
   void BarsAreNamedAndWallTimesAreLeftOut() {
     QTemporaryDir folder;

@@ -14,6 +14,7 @@
 #include "gui/panels/channels/channel_panel.h"
 #include "gui/panels/channels/channel_search_panel.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/panels/influence/influence_panel.h"
 #include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome/curves_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
@@ -66,6 +67,16 @@ class PanelListTest : public QObject {
     record.name = "tuning";
     record.axes = {{"step", 2, "", {}, {1, 2}}};
     record.arrays = {{"loss", {"step"}, std::vector<double>{3, 2}, "nats", ""}};
+    return record;
+  }
+
+  // A record in the form that midscope influence makes.
+  static Record Influence() {
+    Record record;
+    record.name = "influence_by_place";
+    record.axes = {{"share", 2, "%", {}, {25, 75}}};
+    record.arrays = {
+        {"answer_gradient_by_share", {"share"}, std::vector<double>{1.5, 0.5}, "", ""}};
     return record;
   }
 
@@ -236,7 +247,7 @@ class PanelListTest : public QObject {
     for (const Panel* panel : rig.window.panels()) {
       // Curves and losses exist only for files, and notes have no plot.
       if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TuningPanel*>(panel) ||
-          qobject_cast<const NotesPanel*>(panel))
+          qobject_cast<const NotesPanel*>(panel) || qobject_cast<const InfluencePanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));
@@ -275,6 +286,7 @@ class PanelListTest : public QObject {
     run.records.push_back(LensRecord());
     run.records.push_back(Curves());
     run.records.push_back(Losses());
+    run.records.push_back(Influence());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {

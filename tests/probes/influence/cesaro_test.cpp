@@ -51,9 +51,15 @@ TEST(FitCesaro, FindsTheShareOfAttention) {
   const CesaroFit fit = FitCesaro(by_part, 40, 6);
   EXPECT_DOUBLE_EQ(fit.alpha, 0.25);
   EXPECT_NEAR(fit.difference, 0, 1e-9);
-  EXPECT_NEAR(fit.by_part[3], by_part[3], 1e-9);
   by_part[2] = 0;
   EXPECT_TRUE(std::isnan(FitCesaro(by_part, 40, 6).alpha));
+}
+
+TEST(RelativeByPart, FillsPartsShorterThanAToken) {
+  const std::vector<double> by_token = {1, 2, 6};
+  EXPECT_EQ(RelativeByPart(by_token, 2), (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(RelativeByPart(by_token, 6),
+            (std::vector<double>{1 / 3., 1 / 3., 2 / 3., 2 / 3., 2, 2}));
 }
 
 }  // namespace

@@ -8,14 +8,17 @@
 
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
+#include "probes/measure/influence/cesaro.h"
 #include "probes/measure/influence/influence_records.h"
 
 namespace midscope {
 namespace {
 
 using ::testing::DoubleEq;
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::IsNan;
+using ::testing::Pointwise;
 
 // Six tokens: two pieces of two tokens, the second of which is gold, a question, and one token of
 // no passage.
@@ -55,8 +58,14 @@ TEST(InfluenceRecord, HasMeansOfPassagesAndParts) {
   plain.spans.clear();
   const Record without = InfluenceRecord(plain, Found(4), 12);
   EXPECT_THAT(ArrayValues<double>(without, "answer_gradient_gold"), ElementsAre(IsNan()));
-  EXPECT_FALSE(std::isnan(ArrayValues<double>(without, "answer_gradient_by_part")[0]));
-  EXPECT_TRUE(std::isnan(ArrayValues<double>(without, "answer_gradient_by_part")[1]));
+  const auto& parts = ArrayValues<double>(without, "answer_gradient_by_part");
+  EXPECT_EQ(parts[0], 1 / 4.);
+  EXPECT_EQ(parts[1], parts[0]);  // half a token
+  const auto& shares = ArrayValues<double>(without, "answer_gradient_by_share");
+  ASSERT_EQ(shares.size(), 100u);
+  EXPECT_EQ(shares.front(), 1 / 4.);
+  EXPECT_EQ(shares.back(), 7 / 4.);
+  EXPECT_EQ(AxisOf(without, "share").values.front(), 0.5);
 }
 
 TEST(InfluenceByPlace, AveragesSamples) {
@@ -74,6 +83,25 @@ TEST(InfluenceByPlace, AveragesSamples) {
   EXPECT_THAT(ArrayValues<double>(means, "head_zero_effect"), ElementsAre(0.5));
   EXPECT_THAT(ArrayValues<double>(means, "head_mean_effect_all_rows"), ElementsAre(1));
   EXPECT_EQ(means.FindArray("answer_gradient"), nullptr);
+  EXPECT_LT(ArrayValues<double>(means, "answer_gradient_gold_low")[0], 2.5);
+  EXPECT_GT(ArrayValues<double>(means, "answer_gradient_gold_high")[0], 2.5);
+  // The mean of 1 / 4 and of 1 / 3.
+  EXPECT_THAT(ArrayValues<double>(means, "answer_gradient_by_share")[0], DoubleEq(7 / 24.));
+  EXPECT_EQ(means.FindArray(kClosedFormByPart), nullptr);
+}
+
+TEST(InfluenceByPlace, HasTheClosedFormOfTheOutput) {
+  ActivationGradients found = Found(4);
+  found.output_norm = CesaroInfluence(6, 1, 0.3);
+  const Record means =
+      InfluenceByPlace(StackRecords({InfluenceRecord(SixTokens(), found, 6)},
+                                    {ValuedAxis("sample", {0}), ValuedAxis("place", {2})}));
+  means.Check();
+  EXPECT_DOUBLE_EQ(std::get<double>(means.attributes.at(kClosedFormAlpha)), 0.3);
+  EXPECT_THAT(ArrayValues<double>(means, kClosedFormByPart),
+              Pointwise(DoubleNear(1e-9), ArrayValues<double>(means, "output_gradient_by_part")));
+  EXPECT_THAT(ArrayValues<double>(means, kClosedFormByShare),
+              Pointwise(DoubleNear(1e-9), ArrayValues<double>(means, "output_gradient_by_share")));
 }
 
 }  // namespace

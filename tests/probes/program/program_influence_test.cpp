@@ -46,12 +46,17 @@ TEST(ProgramInfluence, MeasuresOwnTextAndWritesAFile) {
   const auto tokens = static_cast<size_t>(by_token.FindAxis("token")->size);
   EXPECT_EQ(norms.size(), tokens * static_cast<size_t>(by_token.FindAxis("layer")->size));
   EXPECT_GT(norms.front(), 0);
+  const Record means = reader.Read("influence_by_place");
+  EXPECT_EQ(AttributeText(means, "model"), "llama");
+  ASSERT_NE(means.FindArray("closed_form_by_share"), nullptr);
   const auto printed =
       json::parse(RunWell(With(OwnText(llama_folder), {"--cotangents", "2", "--json"})).out);
   EXPECT_EQ(printed["rows"].size(), static_cast<size_t>(by_token.FindAxis("layer")->size));
   EXPECT_GT(printed["rows"][0]["answer_gradient_gold"], 0);
   EXPECT_GT(printed["rows"][0]["output_gradient_distractors"], 0);
   EXPECT_EQ(printed["cesaro"]["by_part"].size(), 10u);
+  EXPECT_EQ(printed["shares"].size(), 100u);
+  EXPECT_EQ(printed["shares"][0]["share"], 0.5);
   EXPECT_EQ(RunMidscope(With(OwnText(llama_folder), {"--out", file})).status, 2);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -132,6 +133,10 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("yarn(2): "), HasSubstr("nats ["), HasSubstr("mean"),
                              HasSubstr("gold attention"), HasSubstr("comparison.h5")));
   EXPECT_THAT(run.err, HasSubstr("seed 3"));
+  // Four commands run the same prompts.
+  const size_t note = run.err.find("prompt: ");
+  ASSERT_NE(note, std::string::npos);
+  EXPECT_EQ(run.err.find("prompt: ", note + 1), std::string::npos) << run.err;
   const json result =
       json::parse(RunWell(With(compare, {"--out", out, "--resume", "--json"})).out)["tasks"][0];
   ASSERT_EQ(result["rows"].size(), 6u);  // two settings at two places, and their means
@@ -158,6 +163,54 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   const ProgramRun again = RunMidscope(With(compare, {"--out", out}));
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr("--overwrite"));
+}
+
+TEST(ProgramTwoModels, ComparesPositionalChannels) {
+  const TemporaryFolder folder;
+  const std::string out = folder.File("both");
+  const testing::Arguments compare = {"compare-models",
+                                      "embedded@init",
+                                      "embedded",
+                                      "--task",
+                                      "list:lines=2",
+                                      "--places",
+                                      "1",
+                                      "--samples",
+                                      "1",
+                                      "--seed",
+                                      "4",
+                                      "--score",
+                                      "likelihood",
+                                      "--head-samples",
+                                      "0",
+                                      "--out",
+                                      out,
+                                      "--channel-prompts",
+                                      "1",
+                                      "--channel-tokens",
+                                      "230",
+                                      "--json"};
+  const json rows = json::parse(RunWell(compare).out)["channels"];
+  ASSERT_GE(rows.size(), 5u);
+  // The search of each model alone, on the same prompts.
+  const json alone = json::parse(RunWell({"channels", "embedded", "--validate", "none", "--prompts",
+                                          "1", "--tokens", "230", "--seed", "4", "--json"})
+                                     .out)["channels"];
+  const RunReader reader(out + "/comparison.h5");
+  const Record record = reader.Read("channel_comparison");
+  const auto& smoothness =
+      std::get<std::vector<double>>(record.FindArray("smoothness_after")->data);
+  for (size_t rank = 0; rank < 5; ++rank) {
+    const auto channel = alone[rank]["channel"].get<size_t>();
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const json& each) { return each["channel"] == channel; });
+    ASSERT_NE(row, rows.end()) << channel;
+    EXPECT_EQ((*row)["rank_after"], rank + 1);
+    EXPECT_EQ((*row)["monotone_layers_after"], alone[rank]["monotone_layers"]);
+    EXPECT_EQ((*row)["trend_after"], alone[rank]["trend"]);
+    EXPECT_TRUE((*row)["monotone_layers_before"].is_number());
+    EXPECT_DOUBLE_EQ(smoothness[channel], alone[rank]["smoothness"].get<double>());
+  }
 }
 
 TEST(ProgramTwoModels, RefusesTasksWithOtherTexts) {

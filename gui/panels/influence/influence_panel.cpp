@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/influence/influence_panel.h"
+
+#include <QComboBox>
+#include <QDir>
+#include <QFileInfo>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/options.h"
+#include "core/base/parameter.h"
+#include "core/base/record_names.h"
+#include "core/base/text.h"
+#include "core/terms/intervention_text.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/influence/influence_pictures.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/plots/record_plot.h"
+#include "gui/plots/tokens/token_view.h"
+#include "gui/session/command_arguments.h"
+#include "gui/session/session.h"
+#include "gui/session/sweep_process.h"
+#include "gui/widgets/command_row.h"
+#include "gui/widgets/parameter_form.h"
+#include "probes/measure/influence/influence_names.h"
+#include "probes/measure/influence/influence_options.h"
+
+namespace midscope {
+namespace {
+
+// The options of the command that do not select model, prompt or setting.
+std::vector<Parameter> InfluenceFormParameters() {
+  std::vector<Parameter> parameters = GradientOptions();
+  Parameter out = TextParameter("out", "the HDF5 file to write");
+  out.default_value = "influence.h5";
+  parameters.push_back(out);
+  parameters.push_back(FlagParameter("overwrite", "replace the file where it exists"));
+  return parameters;
+}
+
+// The file with own text that the command reads, beside its results.
+QString TextFileBeside(const QString& out) {
+  const QFileInfo file(out);
+  return QDir(file.path()).filePath(file.completeBaseName() + QStringLiteral(".text.jsonl"));
+}
+
+}  // namespace
+
+InfluencePanel::InfluencePanel(const PanelContext& context) : Panel(context) {
+  process_ = new SweepProcess(session()->files_of_engine().link(), this);
+  MakeTabs();
+  MakeRow();
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(2, 2, 2, 2);
+  column->addWidget(tabs_, 1);
+  column->addWidget(row_);
+  connect(process_, &SweepProcess::Noted, row_, &CommandRow::SetNote);
+  connect(process_, &SweepProcess::Finished, this, &InfluencePanel::OnFinished);
+  connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowButtons);
+  Show({});
+  ShowButtons();
+}
+
+void InfluencePanel::MakeTabs() {
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  auto* scroll = new QScrollArea(tabs_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  form_ = new ParameterForm(InfluenceFormParameters(), scroll, "influence_");
+  form_->SetLabels({{"cotangents", tr("random vectors for the output")},
+                    {"cotangent-seed", tr("random seed")},
+                    {"parts", tr("parts of the prompt")},
+                    {"out", tr("results file")},
+                    {"overwrite", tr("replace it")}});
+  form_->SetText("cotangents", "4");
+  scroll->setWidget(form_);
+  tokens_ = new TokenView(tabs_);
+  tokens_->ShowSigned(tr("norm"));
+  map_ = new RecordPlot(tabs_, QStringLiteral("influence_by_layer_and_token"));
+  along_ = new LinesPlot(tabs_, QStringLiteral("influence_along_prompt"));
+  gold_ = new LinesPlot(tabs_, QStringLiteral("influence_on_gold"));
+  tabs_->addTab(scroll, tr("Options"));
+  tabs_->addTab(tokens_, tr("Text"));
+  tabs_->addTab(map_, tr("Layers"));
+  tabs_->addTab(along_, tr("Along the prompt"));
+  tabs_->addTab(gold_, tr("Gold by place"));
+}
+
+void InfluencePanel::MakeRow() {
+  row_ = new CommandRow(
+      QStringLiteral("influence"),
+      tr("<p>Runs midscope influence beside the window: the gradient of the answer's log "
+         "likelihood for the shown prompt under A</p>"),
+      tr("Stops the run; nothing of it is kept"), this);
+  gradient_ = new QComboBox(row_);
+  gradient_->setObjectName(QStringLiteral("influence_gradient"));
+  gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
+  gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
+  gradient_->setToolTip(
+      tr("<p>The gradient of the answer's log likelihood, or that of all logits after the last "
+         "token, from random vectors</p>"));
+  row_->Add(gradient_);
+  connect(row_, &CommandRow::StartRequested, this, &InfluencePanel::Start);
+  connect(row_, &CommandRow::CancelRequested, process_, &SweepProcess::Stop);
+  connect(process_, &SweepProcess::Progressed, row_, &CommandRow::SetProgress);
+  connect(gradient_, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
+}
+
+std::vector<std::string> InfluencePanel::Records() {
+  return {kInfluenceRecord, kInfluenceByPlaceRecord};
+}
+
+QString InfluencePanel::OutFile() const {
+  return QString::fromStdString(form_->options().Text("out"));
+}
+
+QStringList InfluencePanel::Arguments() const {
+  OptionSet options = form_->Checked();
+  QStringList arguments = InfluenceArguments(*session(), TextFileBeside(OutFile()));
+  options.Reset("out");
+  AddArguments(options, &arguments);
+  AddArgument("out", OutFile().toStdString(), &arguments);
+  // A file of the panel itself is replaced without asking.
+  if (OutFile() == written_ && !options.Flag("overwrite"))
+    arguments << QStringLiteral("--overwrite");
+  return arguments;
+}
+
+void InfluencePanel::Start() {
+  if (process_->running()) return;
+  const QString why = ErrorText([this] {
+    const QStringList arguments = Arguments();
+    const auto& request = session()->shown_prompt_request();
+    if (request && NeedsTextFile(*request)) WriteTextFile(*request, TextFileBeside(OutFile()));
+    row_->SetNote(CommandText(arguments));
+    written_ = OutFile();
+    process_->Start(arguments, false);
+  });
+  if (!why.isEmpty()) row_->SetNote(why);
+  ShowButtons();
+}
+
+void InfluencePanel::OnFinished(const QString& failure, bool stopped) {
+  if (!failure.isEmpty() || stopped) {
+    written_.clear();
+    row_->SetNote(stopped ? tr("Cancelled") : failure);
+  } else {
+    const QString why = ErrorText(
+        [this] { Show(session()->files_of_engine().Read(written_.toStdString()).records); });
+    row_->SetNote(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(written_)) : why);
+    if (why.isEmpty() && tabs_->currentIndex() == 0) tabs_->setCurrentWidget(tokens_);
+  }
+  ShowButtons();
+}
+
+void InfluencePanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) {
+    ShowButtons();
+    MarkOlder();
+  }
+  if (!session()->shows_file() ||
+      !(changes & (Change::kModel | Change::kSampleFile | Change::kSample)))
+    return;
+  std::vector<Record> records;
+  for (const char* name : {kInfluenceByPlaceRecord, kInfluenceRecord}) {
+    if (const Record* record = session()->record(Side::kA, name)) records.push_back(*record);
+  }
+  if (records.empty()) return;
+  if (const Record* prompt = session()->prompt()) records.push_back(*prompt);
+  Show(std::move(records));
+}
+
+void InfluencePanel::DrawWaiting() {
+  if (std::exchange(waits_, false)) Draw();
+}
+
+void InfluencePanel::Show(std::vector<Record> records) {
+  records_ = std::move(records);
+  for (Record& record : records_) {
+    if (record.name == kInfluenceRecord) record = FirstPrompt(record);
+  }
+  const Record* by_place = FindRecord(records_, kInfluenceByPlaceRecord);
+  const auto has = [&](const char* gradient) {
+    return by_place && by_place->FindArray(std::string(gradient) + "_by_share");
+  };
+  const bool answer = has(kAnswerGradient);
+  const bool output = has(kOutputGradient);
+  {
+    const QSignalBlocker quiet(gradient_);
+    if (answer != output) gradient_->setCurrentIndex(output ? 1 : 0);
+  }
+  gradient_->setVisible(answer && output);
+  tabs_->setTabVisible(tabs_->indexOf(gold_), by_place && AxisSize(*by_place, "place") > 1);
+  waits_ = true;
+  if (DrawsAtOnce()) DrawWaiting();
+}
+
+std::string InfluencePanel::Gradient() const {
+  return gradient_->currentData().toString().toStdString();
+}
+
+void InfluencePanel::Draw() {
+  const Record* by_token = FindRecord(records_, kInfluenceRecord);
+  const Record* prompt = FindRecord(records_, kPromptRecord);
+  const std::string gradient = Gradient();
+  std::vector<Record> runs;
+  if (const Record* run = FindRecord(records_, kInfluenceByPlaceRecord)) runs.push_back(*run);
+  for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_})
+    plot->SetReason(tr("No gradients yet. Press Measure, or open a file of midscope influence"));
+  ShowLayers(by_token, gradient, prompt, *map_);
+  ShowAlongPrompt(runs, gradient, *along_);
+  ShowGold(runs, gradient, true, *gold_);
+  const QString setting = runs.empty() ? QString() : TextAttribute(runs.front(), "intervention");
+  for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_})
+    plot->SetCaption(runs.empty() ? QString()
+                                  : TextAttribute(runs.front(), kInfluenceModel) +
+                                        QStringLiteral("; ") + setting);
+  tokens_->SetPrompt(prompt);
+  tokens_->SetSource(setting);
+  tokens_->SetRow(by_token && prompt ? LastAxisRow(*by_token, gradient, {0}) : QVector<double>());
+  MarkOlder();
+}
+
+void InfluencePanel::MarkOlder() {
+  const Record* shown = FindRecord(records_, kPromptRecord);
+  const Record* prompt = session()->prompt();
+  QString note;
+  if (shown && prompt && !session()->shows_file()) {
+    if (Texts(*shown, "token_text") != Texts(*prompt, "token_text")) {
+      note = tr("another prompt");
+    } else if (TextAttribute(*shown, "intervention").toStdString() !=
+               PrintIntervention(session()->setting(Side::kA))) {
+      note = tr("A, older setting: %1").arg(TextAttribute(*shown, "intervention"));
+    }
+  }
+  for (Plot* plot : std::initializer_list<Plot*>{map_, along_}) plot->SetOlderNote(note);
+}
+
+void InfluencePanel::ShowButtons() {
+  row_->SetRunning(process_->running());
+  QString text = tr("Measure");
+  ErrorText([&] {
+    const int64_t vectors = form_->options().Integer("cotangents");
+    text = WithCost(text,
+                    QString::fromStdString(CountText(1, "prompt")) +
+                        tr(", %1").arg(QString::fromStdString(CountText(1 + vectors, "gradient"))),
+                    std::nullopt);
+  });
+  row_->start()->setText(text);
+}
+
+std::vector<Plot*> InfluencePanel::plots() const {
+  const Record* by_token = FindRecord(records_, kInfluenceRecord);
+  if (!by_token || !by_token->FindArray(Gradient())) return {};
+  return {map_, along_};
+}
+
+void InfluencePanel::Render(FilePictures& pictures) { RenderInfluence(pictures); }
+
+}  // namespace midscope

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which tokens the answer depends on: runs `midscope influence` for the shown prompt under A, as a
+// process of its own, and shows the gradients that it or a file has as coloured text, by layer and
+// token, along the prompt, and on the gold by its place.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "gui/panels/panel.h"
+
+class QComboBox;
+class QTabWidget;
+
+namespace midscope {
+
+class CommandRow;
+class LinesPlot;
+class ParameterForm;
+class RecordPlot;
+class SweepProcess;
+class TokenView;
+
+class InfluencePanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit InfluencePanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  void DrawWaiting() override;
+  std::vector<Plot*> plots() const override;
+
+  ParameterForm* form() const { return form_; }
+  SweepProcess* process() const { return process_; }
+  QTabWidget* tabs() const { return tabs_; }
+  TokenView* tokens() const { return tokens_; }
+  RecordPlot* map() const { return map_; }
+  LinesPlot* along() const { return along_; }
+  LinesPlot* gold() const { return gold_; }
+  // Arguments of the command. Throws Error (usage) if no prompt of an open model is shown, or if a
+  // field cannot be read.
+  QStringList Arguments() const;
+
+ private:
+  void MakeTabs();
+  void MakeRow();
+  void Start();
+  void OnFinished(const QString& failure, bool stopped);
+  void Show(std::vector<Record> records);
+  void Draw();
+  void ShowButtons();
+  // Notes in the plots if they show another prompt or setting than the window does.
+  void MarkOlder();
+  std::string Gradient() const;
+  QString OutFile() const;
+
+  QTabWidget* tabs_;
+  ParameterForm* form_;
+  TokenView* tokens_;
+  RecordPlot* map_;
+  LinesPlot* along_;
+  LinesPlot* gold_;
+  QComboBox* gradient_;
+  CommandRow* row_;
+  SweepProcess* process_;
+  QString written_;              // the file of the panel's last run
+  std::vector<Record> records_;  // that are shown
+  bool waits_ = false;           // to draw until the panel is shown
+};
+
+}  // namespace midscope

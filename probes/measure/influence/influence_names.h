@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Names of the records of `midscope influence` and of their arrays. Readers that do not compute
+// gradients, such as the window, need nothing else.
+#pragma once
+
+namespace midscope {
+
+// The norms by token of each prompt, [sample, place, layer, token].
+inline constexpr const char* kInfluenceRecord = "influence";
+// Means over samples, [place, ...].
+inline constexpr const char* kInfluenceByPlaceRecord = "influence_by_place";
+
+// The two gradients: of the answer's log likelihood, and of the output as a whole.
+inline constexpr const char* kAnswerGradient = "answer_gradient";
+inline constexpr const char* kOutputGradient = "output_gradient";
+inline constexpr const char* kInfluenceKinds[] = {kAnswerGradient, kOutputGradient};
+
+// The closed form for even attention (cesaro.h) that is fitted to kOutputGradient at the
+// embeddings, with the attributes of its fit.
+inline constexpr const char* kClosedFormByPart = "closed_form_by_part";    // [part]
+inline constexpr const char* kClosedFormByShare = "closed_form_by_share";  // [share]
+inline constexpr const char* kClosedFormAlpha = "closed_form_alpha";
+inline constexpr const char* kClosedFormDifference = "closed_form_difference";
+
+// The attribute of both records that names the model: "embedded@init".
+inline constexpr const char* kInfluenceModel = "model";
+
+}  // namespace midscope
