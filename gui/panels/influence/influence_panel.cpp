@@ -175,6 +175,7 @@ void InfluencePanel::Refresh(Changes changes) {
   if (records.empty()) return;
   if (const Record* prompt = session()->prompt()) records.push_back(*prompt);
   Show(std::move(records));
+  if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);  // in place of the options
 }
 
 void InfluencePanel::DrawWaiting() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which tokens the answer depends on: runs `midscope influence` for the shown prompt under A, as a
-// process of its own, and shows the gradients that it or a file has as coloured text, by layer and
-// token, along the prompt, and on the gold by its place.
+// Shows which tokens the answer depends on: runs `midscope influence` for the shown prompt under A
+// as a separate process, and shows the gradients of its file, or of an opened one, as coloured
+// text, by layer and token, along the prompt, and on the gold by its place.
 #pragma once
 
 #include <QString>

@@ -82,6 +82,16 @@ QVector<double> AtPlaces(const Record& run, const std::string& array,
   return values;
 }
 
+// Returns labels such as "28: ' Paris'" for the tokens of the prompt; empty without a prompt.
+std::vector<std::string> NumberedTokens(const Record* prompt) {
+  std::vector<std::string> labels;
+  if (!prompt) return labels;
+  const QStringList texts = Texts(*prompt, "token_text");
+  for (qsizetype i = 0; i < texts.size(); ++i)
+    labels.push_back(QStringLiteral("%1: %2").arg(i).arg(ShownToken(texts[i])).toStdString());
+  return labels;
+}
+
 }  // namespace
 
 Record ReadInfluence(const ResultFiles& files, const QString& path) {
@@ -141,15 +151,6 @@ void ShowGold(const std::vector<Record>& runs, const std::string& gradient, bool
   lines.Show(QObject::tr("Norm of the %1 by the embeddings of the gold, by its place")
                  .arg(GradientText(gradient)),
              0, plot);
-}
-
-std::vector<std::string> NumberedTokens(const Record* prompt) {
-  std::vector<std::string> labels;
-  if (!prompt) return labels;
-  const QStringList texts = Texts(*prompt, "token_text");
-  for (qsizetype i = 0; i < texts.size(); ++i)
-    labels.push_back(QStringLiteral("%1: %2").arg(i).arg(ShownToken(texts[i])).toStdString());
-  return labels;
 }
 
 Record FirstPrompt(const Record& influence) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <QString>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,9 +40,6 @@ Record FirstPrompt(const Record& influence);
 // numbered. Empty if the record is null or lacks the gradient.
 void ShowLayers(const Record* influence, const std::string& gradient, const Record* prompt,
                 RecordPlot& plot);
-
-// "28: ' Paris'" for each token of the prompt; empty without a prompt.
-std::vector<std::string> NumberedTokens(const Record* prompt);
 
 // Draws these plots of the file and of RenderRequest::reference.
 void RenderInfluence(FilePictures& pictures);

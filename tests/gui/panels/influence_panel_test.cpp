@@ -108,6 +108,7 @@ class InfluencePanelTest : public QObject, protected RealWindow {
     window_->OpenPath(folder_.filePath("own.h5"));
     QTRY_VERIFY_WITH_TIMEOUT(session_->shows_file(), kLongest);
     QTRY_VERIFY(panel_->map()->lines() > 1);
+    QCOMPARE(panel_->tabs()->currentWidget(), panel_->map());
     QCOMPARE(panel_->along()->lines(), 1);
   }
 
