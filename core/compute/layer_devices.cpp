@@ -30,14 +30,19 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
     case DeviceKind::kCpu:
       return std::make_unique<HighwayOps>(dtype, executor);
     case DeviceKind::kCpuPortable:
-      return std::make_unique<AtenOps>(at::Device(at::kCPU));
+      return std::make_unique<AtenOps>(TorchDevice(name));
     case DeviceKind::kCuda:
-      return MakeGpuOps(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
+      return MakeGpuOps(TorchDevice(name));
   }
   return nullptr;
 }
 
 }  // namespace
+
+at::Device TorchDevice(const DeviceName& name) {
+  if (name.kind != DeviceKind::kCuda) return at::kCPU;
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(name.index)};
+}
 
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
