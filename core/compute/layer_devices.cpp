@@ -30,9 +30,9 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
     case DeviceKind::kCpu:
       return std::make_unique<HighwayOps>(dtype, executor);
     case DeviceKind::kCpuPortable:
-      return std::make_unique<AtenOps>(TorchDevice(name));
+      return std::make_unique<AtenOps>(at::Device(at::kCPU));
     case DeviceKind::kCuda:
-      return MakeGpuOps(TorchDevice(name));
+      return MakeGpuOps(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
   }
   return nullptr;
 }

@@ -117,7 +117,13 @@ class TuneRanks : public testing::RanksFixture {
     ASSERT_TRUE(std::filesystem::exists(state)) << Errors();
   }
 
-  // The process of this rank of the run that writes to `out`.
+  void Signal(const std::string& out, const std::string& rank, int signal) const {
+    const pid_t process = Process(out, rank);
+    ASSERT_GT(process, 0) << Errors();  // kill(-1) would reach all processes
+    kill(process, signal);
+  }
+
+  // Returns the process of this rank of the run that writes to `out`; -1 if there is none.
   pid_t Process(const std::string& out, const std::string& rank) const {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
@@ -181,7 +187,7 @@ TEST_F(TuneRanks, AnotherNumberContinuesAfterAKill) {
   RunWell(Tune("one", options));
   const pid_t job = Start(2, Tune("two", options));
   AwaitCheckpoint("two");
-  kill(Process("two", "1"), SIGKILL);
+  Signal("two", "1", SIGKILL);
   EXPECT_NE(Wait(job), 0) << "mpirun ends the job";
   ASSERT_EQ(Wait(Start(3, Tune("two", With(options, {"--resume"})))), 0) << Errors();
   EXPECT_THAT(Errors(), HasSubstr("continues after step"));
@@ -193,7 +199,7 @@ TEST_F(TuneRanks, EndByTheSignalOfOne) {
   const pid_t job =
       Start(2, Tune("stopped", {"--steps", "1000000", "--checkpoint", "10", "--lora", "4"}));
   AwaitCheckpoint("stopped");
-  kill(Process("stopped", "1"), SIGTERM);
+  Signal("stopped", "1", SIGTERM);
   EXPECT_EQ(Wait(job), 128 + SIGTERM) << Errors();
   EXPECT_EQ(Count(Errors(), "tuning interrupted after"), 1) << Errors();
   EXPECT_EQ(Count(Errors(), "midscope: interrupted"), 0) << Errors();
@@ -232,7 +238,7 @@ TEST_F(TuneRanks, RefuseOtherRunsAndFolders) {
   const Arguments longer = {"--steps", "100000", "--lora", "4", "--checkpoint", "5"};
   const pid_t job = Start(2, Tune("seen", longer));
   AwaitCheckpoint("seen");
-  kill(Process("seen", "0"), SIGTERM);
+  Signal("seen", "0", SIGTERM);
   EXPECT_EQ(Wait(job), 128 + SIGTERM) << Errors();
   const Arguments resumed = Tune("seen", With(longer, {"--resume"}));
   Arguments blind = resumed;
