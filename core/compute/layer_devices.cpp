@@ -40,6 +40,11 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
 
 }  // namespace
 
+at::Device TorchDevice(const DeviceName& name) {
+  if (name.kind != DeviceKind::kCuda) return at::kCPU;
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(name.index)};
+}
+
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
   // By default, LibTorch allows GPUs to add some 16-bit products in their own dtype.

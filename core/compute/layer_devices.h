@@ -17,6 +17,9 @@
 
 namespace midscope {
 
+// Returns LibTorch's device; for `cpu:portable` it is the CPU.
+at::Device TorchDevice(const DeviceName& name);
+
 class LayerDevices {
  public:
   LayerDevices() = default;

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/compute/available_devices.h"
+#include "core/compute/layer_devices.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/tuning_plans.h"
 #include "kernels/check.h"
@@ -20,9 +22,14 @@ namespace {
 
 DifferentiableModel FrozenModel(const ModelSource& source, const GradientSettings& settings,
                                 const JobContext& context) {
-  (void)TuningPlans(settings.setting, {}, source.config(), 2);  // refuses before weights are loaded
+  // Refused before weights are loaded.
+  CheckDevices({{{settings.device}}});
+  (void)TuningPlans(settings.setting, {}, source.config(), 2);
   if (settings.threads > 0) at::set_num_threads(static_cast<int>(settings.threads));
-  DifferentiableModel model(source, {.dtype = settings.dtype, .cancel = context.cancel}, context);
+  DifferentiableModel model(
+      source,
+      {.dtype = settings.dtype, .device = TorchDevice(settings.device), .cancel = context.cancel},
+      context);
   model.SetAdapter({});  // no weight has a gradient
   return model;
 }
@@ -145,7 +152,8 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
   found.answer_nll = std::numeric_limits<double>::quiet_NaN();
   if (!answer.empty()) {
     const at::Tensor next = at::tensor(std::vector<int64_t>(answer.begin(), answer.end()));
-    const at::Tensor nll = at::cross_entropy_loss(logits, next, {}, at::Reduction::Sum);
+    const at::Tensor nll =
+        at::cross_entropy_loss(logits, next.to(logits.device()), {}, at::Reduction::Sum);
     found.answer_nll = nll.item<double>();
     nll.backward({}, /*retain_graph=*/request.cotangents > 0);
     found.answer_norm = Values(SquaredNorms(streams, request.prompt_tokens).sqrt());
@@ -162,7 +170,7 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
   at::Tensor squares;
   for (int64_t i = 0; i < request.cotangents; ++i) {
     ForgetGradients(streams);
-    const at::Tensor signs = Signs(request.seed, i, logits.size(1));
+    const at::Tensor signs = Signs(request.seed, i, logits.size(1)).to(logits.device());
     (logits.select(0, 0) * signs).sum().backward({}, /*retain_graph=*/i + 1 < request.cotangents);
     const at::Tensor norms = SquaredNorms(streams, request.prompt_tokens);
     squares = squares.defined() ? squares + norms : norms;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/compute/placement.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_source.h"
 #include "kernels/types.h"
@@ -25,7 +26,8 @@ namespace midscope {
 struct GradientSettings {
   Intervention setting;  // the position scheme; see TuningPlans
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  int64_t threads = 0;  // 0: LibTorch's number
+  int64_t threads = 0;     // 0: LibTorch's number
+  DeviceName device = {};  // of the weights and of the passes
 };
 
 struct GradientRequest {
@@ -74,7 +76,7 @@ struct ActivationGradients {
 class GradientPass {
  public:
   // Loads the weights; `source` need not outlive the pass, `context.cancel` must. Throws Error in
-  // the cases of TuningPlans and DifferentiableModel, and Cancelled.
+  // the cases of CheckDevices, TuningPlans and DifferentiableModel, and Cancelled.
   GradientPass(const ModelSource& source, const GradientSettings& settings,
                const JobContext& context);
   ~GradientPass();

@@ -87,12 +87,13 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
         stream * kernels::RoundedTo(options_.dtype, static_cast<float>(config_.embedding_scale));
   }
   if (config_.embedding_norm) stream = Norm("embedding_norm", stream);
+  const auto check = [cancel = options_.cancel] {
+    if (cancel != nullptr && *cancel) throw Cancelled();
+  };
+  const auto check_backward = [check](const at::Tensor&) { check(); };
   for (int64_t index = 0; index < config_.layers; ++index) {
     const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
                              options_.device);
-    const auto check = [cancel = options_.cancel] {
-      if (cancel != nullptr && *cancel) throw Cancelled();
-    };
     const auto block = [this, layer, check, heads = pass.heads](const at::Tensor& x) {
       check();
       return Block(layer, x, heads);
@@ -100,7 +101,7 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
     if (pass.stream) stream = pass.stream(index, stream);
     stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
                                   : block(stream);
-    if (stream.requires_grad()) stream.register_hook([check](const at::Tensor&) { check(); });
+    if (stream.requires_grad()) stream.register_hook(check_backward);
   }
   return stream;
 }
@@ -111,8 +112,12 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
   at::Tensor stream = FinalStream(ids, plans, pass);
   stream = stream.narrow(0, pass.first_logit_row, stream.size(0) - pass.first_logit_row);
   if (config_.final_norm) stream = Norm("final_norm", stream);
+  // With a large vocabulary, the products before and after the logits take as long as some layers.
+  check();
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
                                                     : Linear("output", stream);
+  check();
+  if (logits.requires_grad()) logits.register_hook(check_backward);
   return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
 }
 

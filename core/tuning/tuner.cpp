@@ -5,18 +5,24 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
+#include "core/compute/available_devices.h"
+#include "core/compute/layer_devices.h"
 #include "core/model/model_text.h"
 #include "core/tuning/adapter_folder.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/distillation.h"
 #include "core/tuning/model_folder.h"
+#include "core/tuning/shared_gradients.h"
 #include "core/tuning/trainable_weights.h"
 #include "core/tuning/tuner_state.h"
 #include "core/tuning/tuning_optimizer.h"
@@ -41,10 +47,15 @@ void CheckWritable(const ModelSource& source, const DifferentiableModel& model) 
 
 DifferentiableModel PlainModel(const ModelSource& source, const TunerSettings& settings,
                                const JobContext& context) {
-  (void)TuningPlans(settings.setting, {}, source.config(), 2);  // refuses before weights are loaded
+  // Refused before weights are loaded.
+  CheckDevices({{{settings.device}}});
+  (void)TuningPlans(settings.setting, {}, source.config(), 2);
   if (settings.threads > 0) at::set_num_threads(static_cast<int>(settings.threads));
   return {source,
-          {.dtype = settings.dtype, .checkpoints = settings.recompute, .cancel = context.cancel},
+          {.dtype = settings.dtype,
+           .device = TorchDevice(settings.device),
+           .checkpoints = settings.recompute,
+           .cancel = context.cancel},
           context};
 }
 
@@ -78,6 +89,13 @@ std::vector<at::Tensor> Masters(const NamedTensors& tuned) {
   return masters;
 }
 
+// Returns the row whose logits predict the first token that counts; 0 if all do, or none.
+int64_t FirstLogitRow(const std::vector<uint8_t>& in_loss) {
+  const auto first = std::find_if(in_loss.begin() + (in_loss.empty() ? 0 : 1), in_loss.end(),
+                                  [](uint8_t counts) { return counts != 0; });
+  return first == in_loss.end() ? 0 : first - in_loss.begin() - 1;
+}
+
 double CheckedLoss(const at::Tensor& loss, int64_t steps_done) {
   const auto value = loss.item<double>();
   if (std::isfinite(value)) return value;
@@ -86,12 +104,20 @@ double CheckedLoss(const at::Tensor& loss, int64_t steps_done) {
                 "Use a lower rate, or dtype float32");
 }
 
+// The samples of a step that a process runs, and their teachers' log probabilities.
+struct OwnSamples {
+  std::vector<size_t> index;  // of each in the batch
+  std::vector<TuningSample> samples;
+  std::vector<at::Tensor> targets;
+};
+
 }  // namespace
 
 struct Tuner::State {
   State(const ModelSource& of, const TunerSettings& with, const JobContext& context)
       : source(of),
         settings(with),
+        processes(with.processes == nullptr ? this_process : *with.processes),
         model(TunedModel(PlainModel(of, with, context), of, with)),
         tuned(TunedTensors(model)),
         masters(Masters(tuned)),
@@ -108,38 +134,86 @@ struct Tuner::State {
     return plain;
   }
 
+  // Returns logits from row `first_row` on.
   at::Tensor LogitsOf(const DifferentiableModel& of, const std::vector<int32_t>& ids,
-                      const std::vector<double>& position_ids) const {
+                      const std::vector<double>& position_ids, int64_t first_row) const {
     MIDSCOPE_CHECK(ids.size() > 1, "a sample has at least two tokens");
     return of.Logits(ids,
-                     TuningPlans(settings.setting, position_ids, model.config(), std::ssize(ids)));
+                     TuningPlans(settings.setting, position_ids, model.config(), std::ssize(ids)),
+                     {.first_logit_row = first_row});
   }
 
   // Returns the teacher's log probabilities of the answer; undefined without a teacher.
   at::Tensor TargetsOf(const TuningSample& sample) const {
     if (teacher == nullptr) return {};
     const c10::NoGradGuard no_gradients;
-    return LastLogProbabilities(LogitsOf(*teacher, sample.teacher_ids, {}), sample.answer_tokens);
+    const int64_t first_row = std::ssize(sample.teacher_ids) - 1 - sample.answer_tokens;
+    return LastLogProbabilities(LogitsOf(*teacher, sample.teacher_ids, {}, first_row),
+                                sample.answer_tokens);
   }
 
   at::Tensor LossOf(const TuningSample& sample, const at::Tensor& targets) const {
-    const at::Tensor logits = LogitsOf(model, sample.ids, sample.position_ids);
-    if (!targets.defined()) return NextTokenLoss(logits, sample.ids, sample.in_loss);
-    return Divergence(targets, LastLogProbabilities(logits, sample.answer_tokens));
+    const int64_t first_row = targets.defined() ? std::ssize(sample.ids) - 1 - sample.answer_tokens
+                                                : FirstLogitRow(sample.in_loss);
+    const at::Tensor logits = LogitsOf(model, sample.ids, sample.position_ids, first_row);
+    if (targets.defined())
+      return Divergence(targets, LastLogProbabilities(logits, sample.answer_tokens));
+    const auto from = [first_row](const auto& of_tokens) {
+      return std::span(of_tokens).subspan(static_cast<size_t>(first_row));
+    };
+    if (sample.in_loss.empty()) return NextTokenLoss(logits, sample.ids);
+    return NextTokenLoss(logits, from(sample.ids), from(sample.in_loss));
   }
 
-  // Returns the weights [sample] of a batch's losses.
-  std::vector<double> WeightsOf(const std::vector<TuningSample>& samples,
-                                const std::vector<at::Tensor>& targets) const {
-    if (teacher == nullptr) return std::vector<double>(samples.size(), 1);
-    const c10::NoGradGuard no_gradients;
-    std::vector<double> divergences;
-    std::vector<int64_t> places;
-    for (size_t i = 0; i < samples.size(); ++i) {
-      divergences.push_back(LossOf(samples[i], targets[i]).item<double>());
-      places.push_back(samples[i].place);
+  // Returns the batch's samples that this process runs.
+  OwnSamples SamplesOf(int64_t step, const TuningSamples& sample_at,
+                       const JobContext& context) const {
+    OwnSamples own;
+    for (int64_t index = processes.rank(); index < settings.batch; index += processes.size()) {
+      context.ThrowIfCancelled();
+      own.index.push_back(static_cast<size_t>(index));
+      own.samples.push_back(sample_at(step * settings.batch + index));
+      own.targets.push_back(TargetsOf(own.samples.back()));
     }
-    return DistillationWeights(divergences, places);
+    return own;
+  }
+
+  // Returns the weights [sample] of the batch's losses, which depend on the samples of all
+  // processes.
+  std::vector<double> WeightsOf(const OwnSamples& own) const {
+    const auto batch = static_cast<size_t>(settings.batch);
+    if (teacher == nullptr) return std::vector<double>(batch, 1);
+    std::vector<double> divergences(batch);
+    std::vector<double> places(batch);
+    processes.Agree([&] {
+      const c10::NoGradGuard no_gradients;
+      for (size_t i = 0; i < own.samples.size(); ++i) {
+        divergences[own.index[i]] = LossOf(own.samples[i], own.targets[i]).item<double>();
+        places[own.index[i]] = static_cast<double>(own.samples[i].place);
+      }
+    });
+    processes.Sum(divergences);
+    processes.Sum(places);
+    return DistillationWeights(divergences, std::vector<int64_t>(places.begin(), places.end()));
+  }
+
+  // Adds the gradients of the process's samples. Returns their losses, [sample of the batch].
+  std::vector<double> AddGradients(const OwnSamples& own, const std::vector<double>& weights,
+                                   const JobContext& context) {
+    const auto batch = static_cast<double>(settings.batch);
+    const int64_t steps_done = std::ssize(history);
+    std::vector<double> losses(weights.size());
+    for (size_t i = 0; i < own.samples.size(); ++i) {
+      const size_t index = own.index[i];
+      context.ThrowIfCancelled();
+      context.Report({"tune", steps_done * settings.batch + static_cast<int64_t>(index),
+                      settings.batch * settings.optimizer.steps, "samples"});
+      const at::Tensor loss = LossOf(own.samples[i], own.targets[i]);
+      losses[index] = CheckedLoss(loss, steps_done);
+      (loss * (weights[index] / batch)).backward();
+      MoveGradients();
+    }
+    return losses;
   }
 
   // Moves gradients of the model's tensors to those that the optimizer changes.
@@ -178,6 +252,8 @@ struct Tuner::State {
 
   const ModelSource& source;
   TunerSettings settings;
+  ProcessGroup this_process;
+  ProcessGroup& processes;
   DifferentiableModel model;
   NamedTensors tuned;
   std::vector<at::Tensor> masters;  // in the order of `tuned`
@@ -198,30 +274,25 @@ const std::vector<TuningStep>& Tuner::history() const { return state_->history; 
 
 TuningStep Tuner::Step(const TuningSamples& sample_at, const JobContext& context) {
   const auto start = std::chrono::steady_clock::now();
-  const int64_t batch = state_->settings.batch;
-  const int64_t first = steps_done() * batch;
+  ProcessGroup& processes = state_->processes;
   TuningStep step;
   step.rate = state_->optimizer.RateOf(steps_done());
   try {
-    std::vector<TuningSample> samples;
-    std::vector<at::Tensor> targets;
-    for (int64_t index = first; index < first + batch; ++index) {
-      context.ThrowIfCancelled();
-      targets.push_back(state_->TargetsOf(samples.emplace_back(sample_at(index))));
-    }
-    const std::vector<double> weights = state_->WeightsOf(samples, targets);
-    for (size_t i = 0; i < samples.size(); ++i) {
-      context.ThrowIfCancelled();
-      context.Report({"tune", first + static_cast<int64_t>(i),
-                      batch * state_->settings.optimizer.steps, "samples"});
-      const at::Tensor loss = state_->LossOf(samples[i], targets[i]);
-      const double value = CheckedLoss(loss, steps_done());
-      (loss * (weights[i] / static_cast<double>(batch))).backward();
-      state_->MoveGradients();
-      step.loss += value / static_cast<double>(batch);
-      step.tokens += std::ssize(samples[i].ids);
-    }
-    step.gradient_norm = state_->optimizer.Step();
+    OwnSamples own;
+    std::vector<double> losses;
+    double tokens = 0;
+    processes.Agree([&] { own = state_->SamplesOf(steps_done(), sample_at, context); });
+    const std::vector<double> weights = state_->WeightsOf(own);
+    processes.Agree([&] { losses = state_->AddGradients(own, weights, context); });
+    for (const TuningSample& sample : own.samples)
+      tokens += static_cast<double>(std::ssize(sample.ids));
+    losses.push_back(tokens);
+    processes.Sum(losses);
+    step.tokens = static_cast<int64_t>(losses.back());
+    losses.pop_back();
+    for (const double loss : losses) step.loss += loss / static_cast<double>(losses.size());
+    SumGradients(state_->masters, processes);
+    processes.Agree([&] { step.gradient_norm = state_->optimizer.Step(); });
   } catch (...) {
     state_->ForgetGradients();
     throw;
@@ -235,13 +306,18 @@ TuningStep Tuner::Step(const TuningSamples& sample_at, const JobContext& context
 double Tuner::MeanLoss(const TuningSamples& sample_at, int64_t first, int64_t count,
                        const JobContext& context) const {
   const c10::NoGradGuard no_gradients;
-  double sum = 0;
-  for (int64_t index = first; index < first + count; ++index) {
-    context.Report({"held-out loss", index - first, count, "samples"});
-    const TuningSample sample = sample_at(index);
-    sum += state_->LossOf(sample, state_->TargetsOf(sample)).item<double>();
-  }
-  return sum / static_cast<double>(count);
+  ProcessGroup& processes = state_->processes;
+  std::vector<double> losses(static_cast<size_t>(count));
+  processes.Agree([&] {
+    for (int64_t i = processes.rank(); i < count; i += processes.size()) {
+      context.Report({"held-out loss", i, count, "samples"});
+      const TuningSample sample = sample_at(first + i);
+      losses[static_cast<size_t>(i)] =
+          state_->LossOf(sample, state_->TargetsOf(sample)).item<double>();
+    }
+  });
+  processes.Sum(losses);
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(count);
 }
 
 std::vector<double>& Tuner::held_out_losses() { return state_->held_out_losses; }

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/base/process_group.h"
+#include "core/compute/placement.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_source.h"
 #include "core/tuning/tuning_settings.h"
@@ -51,6 +53,10 @@ struct TunerSettings {
   // Whether samples have teachers; the model as it was before the first step is the teacher.
   bool distil = false;
   int64_t threads = 0;  // 0: LibTorch's number
+  DeviceName device;    // of the weights, of the passes and of the optimizer
+  // The processes that share each step's samples, at least one per process; null: this one alone.
+  // All must have equal settings, samples and weights.
+  ProcessGroup* processes = nullptr;
 };
 
 struct TuningStep {
@@ -63,9 +69,9 @@ struct TuningStep {
 
 class Tuner {
  public:
-  // `source` and `context.cancel` must outlive the tuner. Throws Error in the cases of
-  // TuningPlans, DifferentiableModel and MakeLora, and (usage) if all weights are tuned of a model
-  // whose files cannot be written (CheckModelFolder), and Cancelled.
+  // `source`, `context.cancel` and `settings.processes` must outlive the tuner. Throws Error in the
+  // cases of CheckDevices, TuningPlans, DifferentiableModel and MakeLora, and (usage) if all
+  // weights are tuned of a model whose files cannot be written (CheckModelFolder), and Cancelled.
   Tuner(const ModelSource& source, const TunerSettings& settings, const JobContext& context);
   ~Tuner();
   Tuner(const Tuner&) = delete;
@@ -75,13 +81,16 @@ class Tuner {
   int64_t steps_done() const { return static_cast<int64_t>(history().size()); }
   const std::vector<TuningStep>& history() const;
 
-  // Runs samples steps_done() * batch, ... and changes the weights. Reports progress in samples of
-  // the whole run. Throws Error in the cases of TuningPlans and (failure) for a loss or gradients
-  // that are not finite, and Cancelled, within about the time of a layer; the tuner is then as
-  // after the last step.
+  // Runs samples steps_done() * batch, ... and changes the weights. With several processes, each
+  // runs its samples of the step, and all change their weights by the sum of their gradients, which
+  // is that of one process up to the order of additions. Reports progress in samples of the whole
+  // run. Throws Error in the cases of TuningPlans and (failure) for a loss or gradients that are
+  // not finite, and Cancelled, within about the time of a layer; the tuner is then as after the
+  // last step.
   TuningStep Step(const TuningSamples& sample_at, const JobContext& context);
 
-  // Returns the mean of the losses of `count` samples from `first` on with the present weights.
+  // Returns the mean of the losses of `count` samples from `first` on with the present weights,
+  // shared by the processes.
   double MeanLoss(const TuningSamples& sample_at, int64_t first, int64_t count,
                   const JobContext& context) const;
   // The means that the caller adds are saved in checkpoints.

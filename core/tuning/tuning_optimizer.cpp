@@ -91,8 +91,11 @@ void TuningOptimizer::Continue(int64_t steps_done, const std::vector<ParameterMo
   for (size_t i = 0; i < moments.size(); ++i) {
     if (!moments[i].mean.defined()) continue;
     auto state = std::make_unique<torch::optim::AdamWParamState>();
-    state->exp_avg(moments[i].mean.detach().clone());
-    state->exp_avg_sq(moments[i].square.detach().clone());
+    const auto copied = [device = parameters_[i].device()](const at::Tensor& moment) {
+      return moment.detach().to(device, /*non_blocking=*/false, /*copy=*/true);
+    };
+    state->exp_avg(copied(moments[i].mean));
+    state->exp_avg_sq(copied(moments[i].square));
     state->step(moments[i].steps);
     adam_w_->state()[parameters_[i].unsafeGetTensorImpl()] = std::move(state);
   }

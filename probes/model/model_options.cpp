@@ -117,6 +117,21 @@ Parameter BeyondContextOption() {
       "was not trained on");
 }
 
+Parameter OneDeviceOption() {
+  Parameter device = TextParameter("device", "what computes: cpu, or one GPU, such as cuda:0");
+  device.default_value = std::string("cpu");
+  return device;
+}
+
+DeviceName ReadOneDevice(const OptionSet& options) {
+  const Placement placement = ParsePlacement(options.Text("device"));
+  if (placement.shares.size() == 1 && placement.shares.front().layers == 0)
+    return placement.shares.front().device;
+  throw UsageError("device " + options.Text("device"),
+                   "gradients are computed with all layers on one device",
+                   "Give one, such as cuda:0");
+}
+
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
   return {.model = model,
           .dtype = options.Text("dtype"),

@@ -42,6 +42,12 @@ void JoinAdapter(OptionSet& options);
 // MakeOpenRequest read it if the options include it.
 Parameter BeyondContextOption();
 
+// Returns the option device of commands that compute gradients, on one device, and its value.
+// Reading it throws Error (usage) for an unknown device and for several; CheckDevices
+// (core/compute/available_devices.h) checks whether the machine has it.
+Parameter OneDeviceOption();
+DeviceName ReadOneDevice(const OptionSet& options);
+
 // Returns the engine's request to open `model` with these values of the other options.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 

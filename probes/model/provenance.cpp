@@ -51,8 +51,8 @@ Provenance MakeProvenance(const Decoder& decoder, const std::string& command, in
   return provenance;
 }
 
-Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64_t threads,
-                          const std::string& command, int64_t seed,
+Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, const DeviceName& device,
+                          int64_t threads, const std::string& command, int64_t seed,
                           const std::string& options_json) {
   Provenance provenance = ProgramProvenance(command, seed, options_json);
   provenance.model_path = ShortModelText(source.path());
@@ -60,7 +60,7 @@ Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64
   provenance.architecture = source.config().architecture;
   provenance.dtype = DtypeName(dtype);
   provenance.weights = WeightStorageName(WeightStorage::kExpanded);
-  provenance.device = "cpu=" + std::to_string(source.config().layers);
+  provenance.device = PrintPlacement({{{device, source.config().layers}}});
   provenance.instructions = kernels::InstructionSetName();
   provenance.threads = threads;
   return provenance;

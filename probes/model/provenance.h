@@ -28,8 +28,8 @@ Provenance MakeProvenance(const Decoder& decoder, const std::string& command, in
                           const std::string& options_json);
 
 // As above, for work on a model's weights without a decoder.
-Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, int64_t threads,
-                          const std::string& command, int64_t seed,
+Provenance MakeProvenance(const ModelSource& source, kernels::Dtype dtype, const DeviceName& device,
+                          int64_t threads, const std::string& command, int64_t seed,
                           const std::string& options_json);
 
 }  // namespace midscope

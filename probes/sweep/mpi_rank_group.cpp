@@ -2,42 +2,58 @@
 // The only file that uses MPI; compiled if MIDSCOPE_MPI is ON. Rank 0 distributes samples and also
 // runs some. A separate thread answers the other ranks, because rank 0 could not answer while it
 // runs a sample. It sleeps between polls, because MPI's blocking calls would take CPU time from the
-// work.
+// work. While tuning's samples run, a thread on each rank watches for the end of another.
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "probes/sweep/rank_group.h"
+#include "probes/sweep/sample_source.h"
+#include "probes/sweep/waiting_samples.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kAskTag = 1;   // rank -> 0: a Message
 constexpr int kGiveTag = 2;  // 0 -> rank: a sample, kNoMore, or whether a sample was taken back
+constexpr int kEndTag = 3;   // rank -> all others: its work in Agree has thrown
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
+constexpr std::chrono::milliseconds kWatchTime(20);
+constexpr size_t kSumValues = size_t{1} << 22;  // that Sum sends at once
 
 // Message of a rank to rank 0: it is free, gives a sample back, or has ended; ends are ordered by
 // severity.
-enum Tell : int64_t { kFree = 0, kGivesBack = 1, kDone = 2, kCancelledEnd = 3, kFailedEnd = 4 };
+enum Tell : int64_t {
+  kFree = 0,
+  kGivesBack = 1,
+  kDone = 2,
+  kCancelledEnd = 3,
+  kFailedEnd = 4,
+  kUsageEnd = 5
+};
+
 struct Message {
   int64_t tell = kFree;
   int64_t sample = kNoMore;
 };
+
+bool IsFailure(int64_t end) { return end == kFailedEnd || end == kUsageEnd; }
 
 // Waits without using CPU time, unlike MPI's blocking calls.
 void Await(MPI_Request request) {
@@ -47,87 +63,10 @@ void Await(MPI_Request request) {
   }
 }
 
-// The remaining samples, on rank 0; both its own work and the serving thread take them.
-class Waiting : public SampleSource {
- public:
-  Waiting(const std::set<int64_t>& samples, int ranks)
-      : samples_(samples.begin(), samples.end()), workers_(ranks) {}
-
-  // Returns the next sample for rank 0's own work.
-  std::optional<int64_t> Next(const JobContext& context) override {
-    if (std::exchange(has_own_, false)) NoteRun();
-    while (true) {
-      context.ThrowIfCancelled();
-      if (const std::optional<int64_t> sample = Take()) {
-        has_own_ = true;
-        return sample;
-      }
-      if (AllDone()) return std::nullopt;
-      std::this_thread::sleep_for(kPollTime);
-    }
-  }
-  bool GiveBack(int64_t sample) override {
-    if (!TakeBack(sample)) return false;
-    has_own_ = false;
-    return true;
-  }
-  int64_t done_elsewhere() const override { return done_elsewhere_; }
-  void EndOwnWork(int64_t end) {
-    if (has_own_) NoteRun();
-    if (end != kDone) Clear();
-    EndWork();
-  }
-
-  std::optional<int64_t> Take() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (samples_.empty()) return std::nullopt;
-    const int64_t sample = samples_.front();
-    samples_.pop_front();
-    ++running_;
-    return sample;
-  }
-  // Whether no sample is waiting or can be given back.
-  bool AllDone() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return samples_.empty() && running_ == 0;
-  }
-  // Notes that a sample that was taken has finished or been abandoned.
-  void NoteRun() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --running_;
-  }
-  // Requires another rank, for which the sample may not be too large.
-  bool TakeBack(int64_t sample) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (workers_ < 2 || !given_back_.insert(sample).second) return false;
-    samples_.push_front(sample);
-    --running_;
-    return true;
-  }
-  void EndWork() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --workers_;
-  }
-  void Clear() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    samples_.clear();
-  }
-  void NoteDoneElsewhere() { ++done_elsewhere_; }
-
- private:
-  std::mutex mutex_;
-  std::deque<int64_t> samples_;
-  std::set<int64_t> given_back_;
-  int64_t running_ = 0;  // taken but not finished
-  int workers_;          // number of ranks that have not ended
-  bool has_own_ = false;
-  std::atomic<int64_t> done_elsewhere_ = 0;
-};
-
 // Answers the other ranks, on rank 0.
 class Server {
  public:
-  Server(Waiting& waiting, int ranks)
+  Server(WaitingSamples& waiting, int ranks)
       : waiting_(waiting),
         working_(ranks - 1),
         is_free_(static_cast<size_t>(ranks)),
@@ -189,7 +128,7 @@ class Server {
     MPI_Send(&number, 1, MPI_INT64_T, static_cast<int>(rank), kGiveTag, MPI_COMM_WORLD);
   }
 
-  Waiting& waiting_;
+  WaitingSamples& waiting_;
   int working_;
   int64_t worst_ = kDone;
   std::vector<bool> is_free_;     // by rank: whether it waits for a sample
@@ -217,26 +156,28 @@ class SharedSamples : public SampleSource {
   }
 };
 
-// Runs the work; returns how it ended, and sets `thrown` to its exception.
-int64_t RunWork(const std::function<void(SampleSource& source)>& work, SampleSource& source,
-                std::exception_ptr& thrown) {
-  try {
-    work(source);
-    return kDone;
-  } catch (const Cancelled&) {
-    thrown = std::current_exception();
-    return kCancelledEnd;
-  } catch (...) {
-    thrown = std::current_exception();
-    return kFailedEnd;
-  }
-}
-
 std::string HostName() {
   std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
   int length = 0;
   MPI_Get_processor_name(name.data(), &length);
   return name.data();
+}
+
+// Runs the work; returns how it ended, and sets `thrown` to its exception.
+int64_t RunWork(const std::function<void()>& work, std::exception_ptr& thrown) {
+  try {
+    work();
+    return kDone;
+  } catch (const Cancelled&) {
+    thrown = std::current_exception();
+    return kCancelledEnd;
+  } catch (const Error& error) {
+    thrown = std::current_exception();
+    return error.kind() == ErrorKind::kUsage ? kUsageEnd : kFailedEnd;
+  } catch (...) {
+    thrown = std::current_exception();
+    return kFailedEnd;
+  }
 }
 
 class MpiRanks : public RankGroup {
@@ -277,26 +218,30 @@ class MpiRanks : public RankGroup {
     return bytes;
   }
 
-  void Agree(const std::function<void()>& check) override {
-    std::optional<Error> problem;
-    try {
-      check();
-    } catch (const Error& error) {
-      problem = error;
-    }
-    int64_t first = problem ? rank_ : size_;
-    MPI_Request request{};
-    MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request);
-    Await(request);
-    all_know_ = first != size_;
-    if (!all_know_) return;
-    const bool is_usage = problem && problem->kind() == ErrorKind::kUsage;
-    const auto kind = static_cast<ErrorKind>(
-        FromRank(static_cast<int>(first),
-                 static_cast<int64_t>(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure)));
-    if (first != rank_) throw AnotherRankFailed(kind);
-    throw Error(kind, fmt::format("rank {} on {}", rank_, HostName()), problem->what());
+  const std::atomic<bool>* StopFlag(const std::atomic<bool>* cancel) override {
+    cancel_ = cancel;
+    return &stop_;
   }
+
+  void Agree(const std::function<void()>& work) override {
+    std::exception_ptr thrown;
+    const std::vector<int64_t> ends = EndsOf(RunWatched(work, thrown));
+    const auto failed = std::find_if(ends.begin(), ends.end(), IsFailure);
+    const bool cancelled = std::find(ends.begin(), ends.end(), kCancelledEnd) != ends.end();
+    all_know_ = cancelled || failed != ends.end();
+    if (!all_know_) return;
+    if (failed == ends.end()) throw Cancelled();
+    const auto kind = *failed == kUsageEnd ? ErrorKind::kUsage : ErrorKind::kFailure;
+    if (failed - ends.begin() != rank_) throw AnotherRankFailed(kind);
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      throw Error(kind, fmt::format("rank {} on {}", rank_, HostName()), error.what());
+    }
+  }
+
+  void Sum(std::span<float> values) override { SumAs(values, MPI_FLOAT); }
+  void Sum(std::span<double> values) override { SumAs(values, MPI_DOUBLE); }
 
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {
@@ -306,18 +251,18 @@ class MpiRanks : public RankGroup {
     all_know_ = worst != kDone;
     if (thrown) std::rethrow_exception(thrown);
     if (worst == kCancelledEnd) throw Cancelled();
-    if (worst == kFailedEnd) throw AnotherRankFailed(ErrorKind::kFailure);
+    if (IsFailure(worst)) throw AnotherRankFailed(ErrorKind::kFailure);
   }
 
  private:
   int64_t Lead(const std::set<int64_t>& samples,
                const std::function<void(SampleSource& source)>& work,
                std::exception_ptr& thrown) const {
-    Waiting waiting(samples, size_);
+    WaitingSamples waiting(samples, size_);
     int64_t theirs = kDone;
     std::thread server([&] { theirs = Server(waiting, size_).Run(); });
-    const int64_t ours = RunWork(work, waiting, thrown);
-    waiting.EndOwnWork(ours);
+    const int64_t ours = RunWork([&] { work(waiting); }, thrown);
+    waiting.EndOwnWork(ours != kDone);
     server.join();
     return std::max(ours, theirs);
   }
@@ -325,9 +270,71 @@ class MpiRanks : public RankGroup {
   static int64_t Follow(const std::function<void(SampleSource& source)>& work,
                         std::exception_ptr& thrown) {
     SharedSamples source;
-    const Message end = {RunWork(work, source, thrown), kNoMore};
+    const Message end = {RunWork([&] { work(source); }, thrown), kNoMore};
     MPI_Send(&end, 2, MPI_INT64_T, 0, kAskTag, MPI_COMM_WORLD);
     return end.tell;
+  }
+
+  // As RunWork; during the work, sets the stop flag if it has been requested.
+  int64_t RunWatched(const std::function<void()>& work, std::exception_ptr& thrown) {
+    if (cancel_ == nullptr) return RunWork(work, thrown);
+    if (*cancel_) stop_ = true;
+    const std::jthread watching([this](const std::stop_token& token) {
+      std::mutex mutex;
+      std::condition_variable_any ended;
+      std::unique_lock<std::mutex> lock(mutex);
+      while (!ended.wait_for(lock, token, kWatchTime, [&] { return token.stop_requested(); })) {
+        int another_ended = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, kEndTag, MPI_COMM_WORLD, &another_ended, MPI_STATUS_IGNORE);
+        if (*cancel_ || another_ended) stop_ = true;
+      }
+    });
+    return RunWork(work, thrown);
+  }
+
+  // Returns how the work of each rank ended, [rank]. An early end is announced to ranks that still
+  // work.
+  std::vector<int64_t> EndsOf(int64_t end) const {
+    std::vector<MPI_Request> announced;
+    for (int rank = 0; rank < size_ && end != kDone; ++rank) {
+      if (rank == rank_) continue;
+      MPI_Isend(&end, 1, MPI_INT64_T, rank, kEndTag, MPI_COMM_WORLD, &announced.emplace_back());
+    }
+    std::vector<int64_t> ends(static_cast<size_t>(size_));
+    MPI_Request request{};
+    MPI_Iallgather(&end, 1, MPI_INT64_T, ends.data(), 1, MPI_INT64_T, MPI_COMM_WORLD, &request);
+    Await(request);
+    for (int rank = 0; rank < size_; ++rank) {
+      if (rank == rank_ || ends[static_cast<size_t>(rank)] == kDone) continue;
+      int64_t known = 0;
+      MPI_Recv(&known, 1, MPI_INT64_T, rank, kEndTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Waitall(static_cast<int>(announced.size()), announced.data(), MPI_STATUSES_IGNORE);
+    return ends;
+  }
+
+  // Each rank adds one part of the values, in the order of ranks. MPI_Allreduce leaves the order of
+  // additions to the library. Blocking calls are the fastest, and all ranks arrive here at once.
+  template <typename Value>
+  void SumAs(std::span<Value> values, MPI_Datatype type) const {
+    const auto ranks = static_cast<size_t>(size_);
+    std::vector<Value> all;
+    std::vector<Value> received;
+    for (size_t first = 0; first < values.size(); first += kSumValues) {
+      const std::span<Value> now =
+          values.subspan(first, std::min(kSumValues, values.size() - first));
+      const size_t part = (now.size() + ranks - 1) / ranks;
+      const auto count = static_cast<int>(part);
+      all.assign(part * ranks, 0);
+      received.resize(all.size());
+      std::copy(now.begin(), now.end(), all.begin());
+      MPI_Alltoall(all.data(), count, type, received.data(), count, type, MPI_COMM_WORLD);
+      for (size_t rank = 1; rank < ranks; ++rank) {
+        for (size_t i = 0; i < part; ++i) received[i] += received[rank * part + i];
+      }
+      MPI_Allgather(received.data(), count, type, all.data(), count, type, MPI_COMM_WORLD);
+      std::copy_n(all.begin(), now.size(), now.begin());
+    }
   }
 
   static int64_t FromRank(int rank, int64_t number) {
@@ -340,6 +347,8 @@ class MpiRanks : public RankGroup {
   int rank_ = 0;
   int size_ = 1;
   bool all_know_ = false;  // whether all ranks have the last error and end by themselves
+  const std::atomic<bool>* cancel_ = nullptr;
+  std::atomic<bool> stop_ = false;
 };
 
 }  // namespace

@@ -13,13 +13,11 @@ namespace {
 
 class One : public RankGroup {
  public:
-  int64_t rank() const override { return 0; }
-  int64_t size() const override { return 1; }
   bool all_know() const override { return true; }
   void Barrier() override {}
   int64_t FromRankZero(int64_t number) override { return number; }
   std::string FromRankZero(const std::string& text) override { return text; }
-  void Agree(const std::function<void()>& check) override { check(); }
+  const std::atomic<bool>* StopFlag(const std::atomic<bool>* cancel) override { return cancel; }
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {
     OrderedSamples source(samples);
@@ -69,7 +67,7 @@ std::unique_ptr<RankGroup> JoinRankGroup() {
   if (!IsJoinable()) {
     throw UsageError("srun",
                      count + " processes were started that do not know of each other: " +
-                         "each would run the whole sweep",
+                         "each would run all of the work",
                      "Start them by srun --mpi=pmix");
   }
   return JoinMpi();
@@ -80,7 +78,7 @@ std::unique_ptr<RankGroup> JoinMpi() {
   throw UsageError(
       "MPI",
       fmt::format(
-          "this program was built without it, and each of {} processes would run the whole sweep",
+          "this program was built without it, and each of {} processes would run all of the work",
           LaunchedProcesses()),
       "Build with MIDSCOPE_MPI=ON, or start it once");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The processes ("ranks") that share a sweep: only this process, or those of an MPI job. Samples
-// are assigned one by one to free ranks; each rank writes its finished samples to separate files
-// (data/sweep/rank_parts.h), so that only sample numbers are sent between processes.
+// The processes ("ranks") that share a sweep or tuning: only this process, or those of an MPI job.
+// A sweep's samples are assigned one by one to free ranks; each rank writes its finished samples to
+// separate files (data/sweep/rank_parts.h), so that only sample numbers are sent between processes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/process_group.h"
 #include "probes/sweep/sample_source.h"
 
 namespace midscope {
@@ -19,15 +21,13 @@ namespace midscope {
 class AnotherRankFailed : public Error {
  public:
   explicit AnotherRankFailed(ErrorKind kind)
-      : Error(kind, "sweep", "another process of it failed",
+      : Error(kind, "this run", "another process of it failed",
               "The same command with --resume continues") {}
 };
 
-class RankGroup {
+// Agree: an Error of a rank's work is prefixed by "rank 1 on HOST: ".
+class RankGroup : public ProcessGroup {
  public:
-  virtual ~RankGroup() = default;
-  virtual int64_t rank() const = 0;
-  virtual int64_t size() const = 0;
   // Whether the last error was thrown on every rank, so that all ranks can continue.
   virtual bool all_know() const = 0;
   // Returns when all ranks have called it.
@@ -35,9 +35,9 @@ class RankGroup {
   // Returns rank 0's argument on every rank.
   virtual int64_t FromRankZero(int64_t number) = 0;
   virtual std::string FromRankZero(const std::string& text) = 0;
-  // Runs `check` on every rank. If it throws Error, the first rank where it does rethrows it,
-  // prefixed by "rank 1 on HOST: ", and all others throw AnotherRankFailed.
-  virtual void Agree(const std::function<void()>& check) = 0;
+  // Returns a flag that is set, from now on during Agree, soon after `cancel` is set or the work of
+  // another rank has thrown, for which this rank's work then need not be finished. Call it once.
+  virtual const std::atomic<bool>* StopFlag(const std::atomic<bool>* cancel) = 0;
   // Runs `work` on every rank with a source of samples, until none is left; `samples` is used on
   // rank 0 only. Returns when all ranks have finished. An exception in a rank's work is rethrown on
   // that rank; the other ranks finish their running samples, then throw Cancelled or
@@ -48,7 +48,7 @@ class RankGroup {
 
 // Returns the group of mpirun's or srun's job if this program was built with MPI, else that of this
 // process alone. Throws Error (usage) if several processes were started, but the program was built
-// without MPI or srun did not connect them: each would run the whole sweep. Call it once per
+// without MPI or srun did not connect them: each would run all of the work. Call it once per
 // process.
 std::unique_ptr<RankGroup> JoinRankGroup();
 

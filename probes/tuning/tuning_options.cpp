@@ -61,7 +61,10 @@ std::vector<Parameter> DataOptions() {
 std::vector<Parameter> OptimizerOptions() {
   return InGroup(
       "Optimizer",
-      {WholeNumberParameter("batch", "samples per step, run one after the other", 1, kMostBatch, 1),
+      {WholeNumberParameter("batch",
+                            "samples per step, run one after the other; several processes "
+                            "(mpirun, srun) share them",
+                            1, kMostBatch, 1),
        NumberParameter("rate", "the highest learning rate of AdamW", 1e-12, 1e3, 2e-5),
        Required(WholeNumberParameter("steps", "number of steps", 1, kMostSteps)),
        WholeNumberParameter("warm-up",
@@ -97,7 +100,8 @@ std::vector<Parameter> TunedWeightOptions() {
        FlagParameter("recompute",
                      "keep only the layers' inputs and compute them again in the backward pass: "
                      "less memory, about a third more time"),
-       WholeNumberParameter("threads", "CPU threads; by default one per core", 1, kMostThreads)});
+       WholeNumberParameter("threads", "CPU threads; by default one per core", 1, kMostThreads),
+       OneDeviceOption()});
 }
 
 std::vector<Parameter> TunedOutputOptions() {

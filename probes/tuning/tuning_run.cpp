@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
@@ -36,15 +38,40 @@ std::string RecipeFileText(const TuningRun& run) {
   return json.dump(2) + "\n";
 }
 
+// Runs the work on rank 0; if it throws, all ranks throw.
+void RunByRankZero(ProcessGroup& processes, const std::function<void()>& work) {
+  processes.Agree([&] {
+    if (processes.rank() == 0) work();
+  });
+}
+
+// Reads the checkpoint on every rank.
+void Continue(Tuner& tuner, const fs::path& state, ProcessGroup& processes,
+              const JobContext& context) {
+  processes.Agree([&] {
+    if (PathExists(state)) tuner.Load(state);
+  });
+  std::array<double, 1> steps = {static_cast<double>(tuner.steps_done())};
+  processes.Sum(steps);
+  processes.Agree([&] {
+    if (steps[0] == static_cast<double>(tuner.steps_done() * processes.size())) return;
+    throw Failure(state.string(), "not all ranks read the same checkpoint",
+                  "Give --out in a folder that all ranks see, by its whole path");
+  });
+  if (tuner.steps_done() > 0)
+    context.Log(fmt::format("continues after step {}", tuner.steps_done()));
+}
+
 // Runs the steps and writes checkpoints.
 class Loop {
  public:
   Loop(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,
-       const Provenance& provenance, const JobContext& context)
+       const Provenance& provenance, ProcessGroup& processes, const JobContext& context)
       : tuner_(tuner),
         sample_at_(sample_at),
         run_(run),
         provenance_(provenance),
+        processes_(processes),
         context_(context),
         saved_(tuner.steps_done()) {}
 
@@ -57,21 +84,23 @@ class Loop {
         const int64_t done = tuner_.steps_done();
         if (done == 1 || done == steps || done % std::max<int64_t>(1, steps / kLinesOfLosses) == 0)
           LogStep(step);
-        if (done % run_.checkpoint_every == 0 && done < steps) Save();
+        if (done % run_.checkpoint_every == 0 && done < steps) ByRankZero([this] { Save(); });
       }
     } catch (const Cancelled&) {
-      if (tuner_.steps_done() > saved_) Save();
+      if (processes_.rank() == 0 && tuner_.steps_done() > saved_) Save();
       throw;
     }
     const int64_t samples = steps * run_.settings.batch;
     context_.Report({"tune", samples, samples, "samples"});
-    Save();
+    ByRankZero([this] { Save(); });
     if (run_.held_out == 0 || tuner_.held_out_losses().size() >= 2) return;
     MeasureHeldOut();
-    WriteLosses();
+    ByRankZero([this] { WriteLosses(); });
   }
 
  private:
+  void ByRankZero(const std::function<void()>& work) { RunByRankZero(processes_, work); }
+
   void WriteLosses() const {
     WriteOptions write;
     write.overwrite = true;
@@ -102,6 +131,7 @@ class Loop {
   const TuningSamples& sample_at_;
   const TuningRun& run_;
   const Provenance& provenance_;
+  ProcessGroup& processes_;
   const JobContext& context_;
   int64_t saved_;
 };
@@ -157,23 +187,24 @@ TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const Tuni
                         const ModelSource& source, const Provenance& provenance,
                         const JobContext& context) {
   const fs::path folder = run.folder;
-  WriteTextAt(folder / kTuningPlan, run.plan_json + "\n");
-  if (PathExists(folder / kTuningState)) {
-    tuner.Load(folder / kTuningState);
-    context.Log(fmt::format("continues after step {}", tuner.steps_done()));
-  }
-  Loop(tuner, sample_at, run, provenance, context).Run();
+  ProcessGroup alone;
+  ProcessGroup& processes = run.settings.processes == nullptr ? alone : *run.settings.processes;
+  RunByRankZero(processes, [&] { WriteTextAt(folder / kTuningPlan, run.plan_json + "\n"); });
+  Continue(tuner, folder / kTuningState, processes, context);
+  Loop(tuner, sample_at, run, provenance, processes, context).Run();
   TuningOutcome outcome;
-  if (run.settings.lora) {
-    tuner.WriteAdapter(folder);
-  } else {
-    tuner.WriteModel(folder);
-    outcome.config_has_scheme = WriteTunedConfig(ResolveModel(source.path()), source.config(),
-                                                 run.settings.dtype, run.scheme, folder);
-  }
-  WriteTextAt(folder / kRecipeFile, RecipeFileText(run));
-  std::error_code ignored;
-  fs::remove(folder / kTuningState, ignored);
+  RunByRankZero(processes, [&] {
+    if (run.settings.lora) {
+      tuner.WriteAdapter(folder);
+    } else {
+      tuner.WriteModel(folder);
+      outcome.config_has_scheme = WriteTunedConfig(ResolveModel(source.path()), source.config(),
+                                                   run.settings.dtype, run.scheme, folder);
+    }
+    WriteTextAt(folder / kRecipeFile, RecipeFileText(run));
+    std::error_code ignored;
+    fs::remove(folder / kTuningState, ignored);
+  });
   outcome.record = TuningRecord(tuner, run);
   return outcome;
 }

@@ -38,8 +38,9 @@ Record TuningRecord(Tuner& tuner, const TuningRun& run);
 
 // Runs the steps that the existing folder does not have yet and writes its files: a checkpoint and
 // the losses every `checkpoint_every` steps, when cancelled, and at the end the tuned model; the
-// checkpoint is then removed. Logs losses. Throws Error, which leaves the last checkpoint intact,
-// and Cancelled.
+// checkpoint is then removed. Logs losses. Of several processes (TunerSettings::processes), all
+// call it and read the checkpoint, and rank 0 alone writes. Throws Error, which leaves the last
+// checkpoint intact, and Cancelled.
 TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,
                         const ModelSource& source, const Provenance& provenance,
                         const JobContext& context);

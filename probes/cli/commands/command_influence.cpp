@@ -101,14 +101,16 @@ void WriteInfluence(const CommandInput& input, const OptionSet& options, const R
   if (options.Text("out").empty()) return;
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");
-  WriteRecords(options.Text("out"), records,
-               MakeProvenance(*model.source, ParseDtype(options.Text("dtype")), pass.threads(),
-                              input.command_line, options.Integer("seed"), options.ToJson()),
-               write);
+  WriteRecords(
+      options.Text("out"), records,
+      MakeProvenance(*model.source, ParseDtype(options.Text("dtype")), ReadOneDevice(options),
+                     pass.threads(), input.command_line, options.Integer("seed"), options.ToJson()),
+      write);
 }
 
 void RunInfluence(const CommandInput& input) {
   CheckOutOption(input.options);
+  (void)ReadOneDevice(input.options);
   if (!input.options.IsSet("scan")) {
     CheckTextSource(input.options);
     (void)RequestsBatch(input.options);
@@ -125,7 +127,8 @@ void RunInfluence(const CommandInput& input) {
   const GradientPass pass(*model.source,
                           {.setting = setting,
                            .dtype = ParseDtype(options.Text("dtype")),
-                           .threads = options.Has("threads") ? options.Integer("threads") : 0},
+                           .threads = options.Has("threads") ? options.Integer("threads") : 0,
+                           .device = ReadOneDevice(options)},
                           input.job);
   const std::vector<Record> records =
       InfluenceRecords(pass, batch, scan ? scan->source : std::nullopt, options, input.job);
@@ -167,7 +170,8 @@ std::vector<Parameter> InfluenceOptions() {
     options.insert(options.end(), more.begin(), more.end());
   };
   add({ChoiceParameter("dtype", "dtype of the computation", {"float32", "bfloat16"}),
-       WholeNumberParameter("threads", "CPU threads; by default one per core", 1, kNoMaximum)});
+       WholeNumberParameter("threads", "CPU threads; by default one per core", 1, kNoMaximum),
+       OneDeviceOption()});
   add(PromptOptions());
   add(BatchOptions());
   add(InGroup("Setting", {WithOption("the position scheme, one that treats all heads and rows "

@@ -13,12 +13,15 @@
 #include "core/chat/chat_template.h"
 #include "core/model/model_source.h"
 #include "data/store/record_reader.h"
+#include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_lock.h"
+#include "kernels/instruction_set.h"
 #include "probes/base/records.h"
 #include "probes/cli/commands/tune_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
 #include "probes/model/provenance.h"
+#include "probes/sweep/rank_group.h"
 #include "probes/tuning/tuning_documents.h"
 #include "probes/tuning/tuning_options.h"
 #include "probes/tuning/tuning_run.h"
@@ -149,46 +152,126 @@ void LogScheme(const TuneRequest& request, const TuningOutcome& outcome,
                         "'");
 }
 
-Record Tune(const TuneRequest& request, const CommandInput& input) {
-  const OptionSet& options = input.options;
-  const JobContext& context = input.job;
-  TuningRun run;
-  run.folder = options.Text("out");
-  const RunnableModel model = OpenRunnableModel(options.Text("model"));
-  for (const std::string& note : model.config.notes) context.Warn("model: " + note);
-  run.plan_json = TunePlanJson(options, model.source->Hash());
-  CheckTuningFolder(run.folder, options.Flag("resume"), run.plan_json);
-  if (options.Flag("resume") && IsTuned(run.folder))
-    return ReadRecords(LossFile(run.folder)).records.at(0);
-  const TuningSamples samples = SamplesOf(request, options, *model.tokenizer, context);
-  run.settings = request.settings;
-  run.checkpoint_every = options.Integer("checkpoint");
-  run.held_out = options.Integer("held-out");
-  run.recipe = request.published_form;
-  run.scheme = request.scheme;
-  Tuner tuner(*model.source, request.settings, context);
-  MakeFolderOfFiles(run.folder);
-  const SweepLock lock(LossFile(run.folder));
-  const Provenance provenance =
-      MakeProvenance(*model.source, request.settings.dtype, tuner.threads(), input.command_line,
-                     options.Integer("seed"), options.ToJson());
-  try {
-    const TuningOutcome outcome =
-        RunTuning(tuner, samples, run, *model.source, provenance, context);
-    LogScheme(request, outcome, context);
-    return outcome.record;
-  } catch (const Cancelled&) {
-    throw Interrupted(
-        fmt::format("tuning interrupted after {}: the same command with --resume continues in {}",
-                    CountText(tuner.steps_done(), "step"), run.folder));
-  }
+void CheckBatch(const OptionSet& options, int64_t processes) {
+  const int64_t batch = options.Integer("batch");
+  if (batch >= processes) return;
+  throw UsageError(
+      "option --batch",
+      fmt::format("it is {}, but {} processes share the samples of a step", batch, processes),
+      fmt::format("Give at least --batch {}, or start fewer processes", processes));
 }
 
+// Only rank 0 logs and reports.
+JobContext TuneJob(const JobContext& job, RankGroup& ranks) {
+  JobContext own;
+  if (ranks.rank() == 0) own = job;
+  own.cancel = ranks.StopFlag(job.cancel);
+  return own;
+}
+
+// A tuning run from its options to the finished folder, in one process or in one of several, all of
+// which have the model and a tuner, and of which rank 0 writes.
+class TuneRun {
+ public:
+  TuneRun(const CommandInput& input, RankGroup& ranks)
+      : input_(input), options_(input.options), ranks_(ranks), job_(TuneJob(input.job, ranks)) {}
+
+  // Returns the record of the run; of a folder whose run is complete, the record there.
+  Record Run() {
+    bool is_complete = false;
+    ranks_.Agree([&] {
+      OpenRun();
+      is_complete = leads() && options_.Flag("resume") && IsTuned(run_.folder);
+    });
+    if (ranks_.FromRankZero(is_complete ? 1 : 0) == 1) {
+      return leads() ? ReadRecords(LossFile(run_.folder)).records.at(0) : Record();
+    }
+    TuningSamples samples;
+    ranks_.Agree([&] {
+      samples = SamplesOf(*request_, options_, *model_->tokenizer, job_);
+      tuner_.emplace(*model_->source, run_.settings, job_);
+    });
+    const std::string first = ranks_.FromRankZero(SharedPlan());
+    std::optional<SweepLock> lock;
+    ranks_.Agree([&] { CheckSharedPlan(first); });
+    ranks_.Agree([&] {
+      if (!leads()) return;
+      MakeFolderOfFiles(run_.folder);
+      lock.emplace(LossFile(run_.folder));
+    });
+    const Provenance provenance = MakeProvenance(
+        *model_->source, run_.settings.dtype, run_.settings.device, tuner_->threads(),
+        input_.command_line, options_.Integer("seed"), options_.ToJson());
+    const TuningOutcome outcome =
+        RunTuning(*tuner_, samples, run_, *model_->source, provenance, job_);
+    LogScheme(*request_, outcome, job_);
+    return outcome.record;
+  }
+
+  // Returns a message about the state in which an interrupted run is left.
+  std::string InterruptedText() const {
+    if (!tuner_) return "interrupted";
+    return fmt::format(
+        "tuning interrupted after {}: the same command with --resume continues in {}",
+        CountText(tuner_->steps_done(), "step"), run_.folder);
+  }
+
+ private:
+  bool leads() const { return ranks_.rank() == 0; }
+
+  void OpenRun() {
+    request_ = ReadTuneOptions(options_);
+    CheckBatch(options_, ranks_.size());
+    run_.folder = options_.Text("out");
+    if (leads()) CheckTuningFolder(run_.folder, options_.Flag("resume"), "");
+    model_ = OpenRunnableModel(options_.Text("model"));
+    for (const std::string& note : model_->config.notes) job_.Warn("model: " + note);
+    run_.plan_json = TunePlanJson(options_, model_->source->Hash());
+    if (leads()) CheckTuningFolder(run_.folder, options_.Flag("resume"), run_.plan_json);
+    run_.settings = request_->settings;
+    run_.settings.processes = &ranks_;
+    run_.checkpoint_every = options_.Integer("checkpoint");
+    run_.held_out = options_.Integer("held-out");
+    run_.recipe = request_->published_form;
+    run_.scheme = request_->scheme;
+  }
+
+  // The plan, with what must also be equal in all processes for equal weights after every step.
+  std::string SharedPlan() const {
+    nlohmann::ordered_json plan = nlohmann::ordered_json::parse(run_.plan_json);
+    plan["threads"] = tuner_->threads();
+    plan["instructions"] = kernels::InstructionSetName();
+    return plan.dump();
+  }
+
+  void CheckSharedPlan(const std::string& first) const {
+    const std::string difference = FirstPlanDifference(first, SharedPlan());
+    if (difference.empty()) return;
+    throw Failure("tuning", "this run is not that of rank 0: " + difference,
+                  "Give all ranks the same options and files, --threads, and CPUs of one kind");
+  }
+
+  const CommandInput& input_;
+  const OptionSet& options_;
+  RankGroup& ranks_;
+  JobContext job_;
+  TuningRun run_;
+  std::optional<TuneRequest> request_;
+  std::optional<RunnableModel> model_;
+  std::optional<Tuner> tuner_;
+};
+
 void RunTune(const CommandInput& input) {
+  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
+  TuneRun run(input, *ranks);
+  Record record;
+  try {
+    record = run.Run();
+  } catch (const Cancelled&) {
+    throw Interrupted(ranks->rank() == 0 ? run.InterruptedText() : "");
+  }
+  if (ranks->rank() != 0) return;
   const OptionSet& options = input.options;
-  const TuneRequest request = ReadTuneOptions(options);
-  CheckTuningFolder(options.Text("out"), options.Flag("resume"), "");
-  const Record record = Tune(request, input);
   input.out << (options.Flag("json") ? TuneJson(record, options) : TuneText(record, options));
 }
 
@@ -206,7 +289,8 @@ Command TuneCommand() {
       "tokens with position ids of a context of N times the factor (see midscope positions).\n"
       "Writes a folder that transformers opens, or an adapter in PEFT's format, with\n"
       "midscope_recipe.json and the losses. Ctrl-C saves a checkpoint, from which --resume\n"
-      "continues; the result is then that of an uninterrupted run.";
+      "continues; the result is then that of an uninterrupted run. Under mpirun, processes share\n"
+      "the samples of each step.";
   command.positionals = {"model"};
   command.options = WithBrief(
       TuneOptions(), {"model", "recipe", "tokens", "factor", "interpolation", "data", "task",
@@ -220,6 +304,7 @@ Command TuneCommand() {
       "  midscope tune embedded --recipe full --factor 1 --tokens 512 --task list:lines=20 \\\n"
       "      --steps 20 --rate 1e-4 --lora 8 --out tuned";
   command.run = RunTune;
+  command.is_shared = [](const OptionSet&) { return true; };
   return command;
 }
 

@@ -24,8 +24,8 @@ constexpr double kAlphaPerRank = 2;
 
 // Options that do not change the result.
 bool IsWithoutEffect(const std::string& name) {
-  static const std::vector<std::string> names = {"out",   "resume",     "json",   "data",
-                                                 "model", "checkpoint", "threads"};
+  static const std::vector<std::string> names = {"out",   "resume",     "json",    "data",
+                                                 "model", "checkpoint", "threads", "device"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -162,6 +162,7 @@ TuneRequest ReadTuneOptions(const OptionSet& options) {
   request.settings.recompute = options.Flag("recompute");
   request.settings.distil = Distils(options);
   request.settings.threads = options.Has("threads") ? options.Integer("threads") : 0;
+  request.settings.device = ReadOneDevice(options);
   const bool named = !options.IsSet("with");
   request.published_form = {{"method", options.Text("recipe")},
                             {"interpolation", !named ? request.setting

@@ -41,7 +41,8 @@ struct Command {
   std::function<bool(const OptionSet&)> is_shared{};
 };
 
-// Thrown instead of Cancelled; its text says what has been stored and how to resume.
+// Thrown instead of Cancelled; its text says what has been stored and how to resume. It is empty if
+// another process reports that.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -105,7 +105,7 @@ int ExitStatusOf(const std::function<void()>& work) {
   } catch (const BrokenPipe&) {
     return kExitBrokenPipe;
   } catch (const Interrupted& interrupted) {
-    Say(interrupted.what());
+    if (*interrupted.what() != '\0') Say(interrupted.what());
     return InterruptStatus();
   } catch (const Cancelled&) {
     Say("interrupted");

@@ -24,7 +24,7 @@ def tune(model: str, folder: str | os.PathLike[str], recipe: str = "cream", *, t
         lora: rank of an adapter; None: all weights, of a Hugging Face folder alone.
         steps, batch, rate: None: the command's default.
         resume: continues a run that was interrupted.
-        options: other options of the command, with _ for -: ``held_out=8``, ``interpolation="yarn"``.
+        options: other options of the command, with _ for -: ``held_out=8``, ``interpolation="yarn"``, ``device="cuda:0"``.
 
     Returns:
         What the command prints: steps, tokens, tokens_per_second, first_loss, last_loss (nats per token), setting, folder, file.

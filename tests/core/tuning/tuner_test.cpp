@@ -187,6 +187,40 @@ TEST(Tuner, TheBackwardPassIsCancelled) {
   }
 }
 
+TEST(Tuner, ALargeOutputMatrixIsNotMultipliedAfterACancel) {
+  const auto source = SourceOf("qwen3");
+  std::atomic<bool> cancel = false;
+  const DifferentiableModel model(*source, {.cancel = &cancel});
+  const TuningSample sample = SampleAt(0);
+  PassOptions pass;
+  pass.heads = [&](int64_t layer, const at::Tensor& values) {
+    cancel = layer + 1 == model.config().layers;
+    return values;
+  };
+  EXPECT_THROW(
+      model.Logits(sample.ids, TuningPlans({}, sample.position_ids, model.config(), 20), pass),
+      Cancelled);
+}
+
+// Logits before the first token that counts are not computed.
+TEST(Tuner, LossOfTheLastTokensIsThatOfAllLogits) {
+  const auto source = SourceOf("qwen3");
+  const DifferentiableModel model(*source, {});
+  const Tuner tuner(*source, Settings(), {});
+  for (const std::vector<size_t>& counted :
+       {std::vector<size_t>{17, 19}, std::vector<size_t>{1}, std::vector<size_t>{}}) {
+    TuningSample sample = SampleAt(0);
+    sample.in_loss.assign(sample.ids.size(), 0);
+    for (const size_t token : counted) sample.in_loss[token] = 1;
+    const auto plans =
+        TuningPlans(ParseIntervention("pi(2)"), sample.position_ids, model.config(), 20);
+    const double expected =
+        NextTokenLoss(model.Logits(sample.ids, plans), sample.ids, sample.in_loss).item<double>();
+    EXPECT_NEAR(tuner.MeanLoss([&](int64_t) { return sample; }, 0, 1, {}), expected,
+                kLossTolerance);
+  }
+}
+
 TEST(Tuner, LossCountsTheChosenTokens) {
   const at::Tensor logits =
       at::tensor({1.0F, 2.0F, 3.0F, 0.0F, 5.0F, 1.0F, 9.0F, 9.0F, 9.0F}).reshape({3, 3});

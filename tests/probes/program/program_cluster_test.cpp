@@ -219,7 +219,7 @@ TEST_F(ProgramCluster, ProcessesThatAreNotConnectedAreRefused) {
       .environment = {{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}}};
   const ProgramRun run = RunMidscope(Sweep("1"), of_srun);
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("each would run the whole sweep"));
+  EXPECT_THAT(run.err, HasSubstr("each would run all of the work"));
   EXPECT_THAT(folder_.Names(), ElementsAre());
   const Arguments rope = {"rope", "--dim", "8", "--base", "100", "--context", "64"};
   EXPECT_EQ(RunWell(rope, of_srun).out, "") << "one process runs what is not shared";

@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +16,7 @@
 #include "data/sweep/rank_parts.h"
 #include "tests/data/support/example_records.h"
 #include "tests/paths.h"
+#include "tests/probes/support/ranks_fixture.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {
@@ -29,14 +28,8 @@ using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 
-class Ranks : public ::testing::Test {
+class Ranks : public testing::RanksFixture {
  protected:
-  void SetUp() override {
-    if (std::string(MIDSCOPE_MPIRUN).empty()) {
-      GTEST_SKIP() << "built without MIDSCOPE_MPI, or there is no mpirun";
-    }
-  }
-
   std::vector<std::string> Sweep(const std::string& file,
                                  const std::vector<std::string>& more = {}) const {
     std::vector<std::string> line = {"sweep",     "embedded",
@@ -51,53 +44,6 @@ class Ranks : public ::testing::Test {
     return line;
   }
 
-  pid_t Start(int ranks, const std::vector<std::string>& arguments) const {
-    std::vector<std::string> line = {"-n", std::to_string(ranks), MIDSCOPE_PROGRAM};
-    line.insert(line.end(), arguments.begin(), arguments.end());
-    return StartLine(line);
-  }
-
-  // Starts two ranks with different commands; `options`: those of mpirun for the second.
-  pid_t StartTwo(const std::vector<std::string>& first, const std::vector<std::string>& options,
-                 const std::vector<std::string>& second) const {
-    std::vector<std::string> line = {"-n", "1", MIDSCOPE_PROGRAM};
-    line.insert(line.end(), first.begin(), first.end());
-    line.insert(line.end(), {":", "-n", "1"});
-    line.insert(line.end(), options.begin(), options.end());
-    line.emplace_back(MIDSCOPE_PROGRAM);
-    line.insert(line.end(), second.begin(), second.end());
-    return StartLine(line);
-  }
-
-  // Starts mpirun with these arguments in a separate session, so that it can be killed with all its
-  // processes.
-  pid_t StartLine(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> line = {MIDSCOPE_MPIRUN, "--allow-run-as-root", "--oversubscribe"};
-    line.insert(line.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    pointers.reserve(line.size() + 1);
-    for (std::string& argument : line) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    const std::string out = folder_.File("out");
-    const pid_t child = fork();
-    if (child == 0) {
-      if (!std::freopen(out.c_str(), "w", stdout) ||
-          !std::freopen((out + ".err").c_str(), "w", stderr)) {
-        _exit(9);
-      }
-      ::setenv("COLUMNS", "400", 1);  // as RunMidscope, whose tables are compared
-      execv(pointers.front(), pointers.data());
-      _exit(9);
-    }
-    return child;
-  }
-
-  static int Wait(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  }
-
   void ExpectSameSamples(const std::string& a, const std::string& b) const {
     const RunFile left = ReadRecords(folder_.File(a));
     const RunFile right = ReadRecords(folder_.File(b));
@@ -109,7 +55,6 @@ class Ranks : public ::testing::Test {
   }
 
   std::string samples_ = "10";
-  TemporaryFolder folder_;
 };
 
 TEST_F(Ranks, GiveTheNumbersOfOneProcess) {

@@ -90,6 +90,28 @@ TEST_F(ProgramTune, WritesAModelThatIsOpenedAgain) {
       run.out);
 }
 
+TEST_F(ProgramTune, ComputesOnTheDevice) {
+  const Arguments lora = {"--lora", "4"};
+  RunWell(OfData("default", "3", lora));
+  RunWell(OfData("named", "3", With(lora, {"--device", "cpu"})));
+  EXPECT_EQ(Bytes("default/adapter_model.safetensors"), Bytes("named/adapter_model.safetensors"));
+  EXPECT_EQ(RunReader(folder_.File("named/tuning.h5")).provenance().device, "cpu=2");
+  const auto refusal = [&](const Arguments& arguments) {
+    const ProgramRun run = RunMidscope(arguments);
+    EXPECT_EQ(run.status, 2) << run.err;
+    return run.err;
+  };
+  const std::string elsewhere =
+      refusal({"probe", tiny_models_folder + "qwen3", "--prompt", "x", "--device", "cuda:127"});
+  EXPECT_EQ(refusal(OfData("none", "3", {"--device", "cuda:127"})), elsewhere);
+  EXPECT_EQ(refusal({"influence", tiny_models_folder + "qwen3", "--prompt", "x", "--answer", " y",
+                     "--device", "cuda:127"}),
+            elsewhere);
+  EXPECT_THAT(refusal(OfData("none", "3", {"--device", "cpu,cpu:portable"})),
+              HasSubstr("all layers on one device"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("none")));
+}
+
 TEST_F(ProgramTune, KilledRunsEndAsUninterruptedOnes) {
   const Arguments lora = {"--lora", "4", "--checkpoint", "3"};
   RunWell(OfData("whole", "150", lora));
