@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalBlocker>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr char kWords[] = "lens_token_text";
 constexpr char kAnswerRank[] = "answer_rank";
+constexpr char kJacobianLensRecord[] = "jacobian_lens";
 enum Shown { kShowA, kShowB, kShowBoth };
 
 bool IsLens(const Record* record) { return record && HasArray(*record, kWords, {"layer", "rank"}); }
@@ -90,6 +92,13 @@ LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
   side_->addItems({tr("A"), tr("B"), tr("A | B")});
   side_->setToolTip(tr("Setting whose words are shown"));
   side_->setAccessibleName(tr("Setting of the logit lens"));
+  lens_ = new QComboBox(this);
+  lens_->setObjectName(QStringLiteral("lens_kind"));
+  lens_->addItems({tr("Logit lens"), tr("Jacobian lens")});
+  lens_->setToolTip(
+      tr("How the stream after a layer is read: as if the layer were the last one, "
+         "or through the matrix of a lens file"));
+  lens_->setAccessibleName(tr("Lens"));
   switch_on_ = new QPushButton(tr("Switch on"), this);
   switch_on_->setObjectName(QStringLiteral("lens_on"));
   switch_on_->setToolTip(
@@ -98,17 +107,26 @@ LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
   note_->setObjectName(QStringLiteral("lens_note"));
   FlowLayout* row = MakeControlFlow();
   row->addWidget(switch_on_);
+  row->addWidget(lens_);
   row->addWidget(side_);
   row->addWidget(note_);
   LayOutPanel(this, plot_, row);
   connect(switch_on_, &QPushButton::clicked, this, [this] {
     session()->SetProbeOptions(WithProbe(session()->probe_options(), kLogitLensRecord));
   });
-  connect(side_, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);
+  for (QComboBox* box : {lens_, side_})
+    connect(box, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);
   Draw();
 }
 
-std::vector<std::string> LogitLensPanel::Records() { return {kLogitLensRecord}; }
+std::vector<std::string> LogitLensPanel::Records() {
+  return {kLogitLensRecord, kJacobianLensRecord};
+}
+
+const Record* LogitLensPanel::LensOf(Side side) const {
+  return session()->record(side,
+                           lens_->currentIndex() == 0 ? kLogitLensRecord : kJacobianLensRecord);
+}
 
 bool LogitLensPanel::CanSwitchOn() const {
   return !session()->record(Side::kA, kLogitLensRecord) && OffersProbe(kLogitLensRecord);
@@ -128,14 +146,21 @@ void LogitLensPanel::DrawWaiting() {
 
 void LogitLensPanel::Draw() {
   side_->setVisible(session()->differs());
-  switch_on_->setVisible(CanSwitchOn());
-  const Record* any = session()->record(Side::kA, kLogitLensRecord);
+  const bool has_jacobian = session()->record(Side::kA, kJacobianLensRecord) != nullptr;
+  const bool has_logit = session()->record(Side::kA, kLogitLensRecord) != nullptr;
+  lens_->setVisible(has_jacobian && has_logit);
+  if (has_jacobian != has_logit) {
+    const QSignalBlocker blocker(lens_);
+    lens_->setCurrentIndex(has_jacobian ? 1 : 0);
+  }
+  switch_on_->setVisible(CanSwitchOn() && !has_jacobian);
+  const Record* any = LensOf(Side::kA);
   const bool several = any && !IsLens(any);
   const std::vector<Side> sides = ShownSides();
   std::vector<std::pair<QString, const Record*>> lenses;
   std::vector<RecordName> names;
   for (const Side side : sides) {
-    const Record* record = session()->record(side, kLogitLensRecord);
+    const Record* record = LensOf(side);
     names.push_back(NameOf(*session(), side, record));
     const QString letter = side == Side::kA ? tr("A ") : tr("B ");
     lenses.emplace_back(sides.size() == 1 ? QString() : letter, record);
@@ -153,8 +178,9 @@ void LogitLensPanel::Draw() {
     titles << name.text;
     if (name.older) older = name.text;
   }
-  plot_->SetTitle(titles.isEmpty() ? tr("Logit lens")
-                                   : tr("Logit lens — %1").arg(titles.join(QStringLiteral(" | "))));
+  plot_->SetTitle(titles.isEmpty() ? lens_->currentText()
+                                   : lens_->currentText() + QStringLiteral(" — ") +
+                                         titles.join(QStringLiteral(" | ")));
   plot_->SetOlderNote(older);
   plot_->SetCaption(names.empty() ? QString() : CaptionWith(*session(), names));
   note_->setText(lenses.size() == 1 ? AnswerNote(*lenses.front().second) : QString());
@@ -165,7 +191,7 @@ std::vector<Side> LogitLensPanel::ShownSides() const {
   std::vector<Side> sides;
   for (const Side side : {Side::kA, Side::kB}) {
     const bool wanted = shown == kShowBoth || shown == (side == Side::kA ? kShowA : kShowB);
-    if (wanted && IsLens(session()->record(side, kLogitLensRecord))) sides.push_back(side);
+    if (wanted && IsLens(LensOf(side))) sides.push_back(side);
   }
   return sides;
 }
@@ -195,7 +221,9 @@ void LogitLensPanel::Render(FilePictures& pictures) {
     if (!record) continue;
     TokenGridPlot plot(QObject::tr("layer"), QStringLiteral("logit_lens"));
     plot.Show(GridOf({{QString(), record}}));
-    plot.SetTitle(pictures.Titled(QObject::tr("Logit lens"), record));
+    plot.SetTitle(pictures.Titled(record->name == kJacobianLensRecord ? QObject::tr("Jacobian lens")
+                                                                      : QObject::tr("Logit lens"),
+                                  record));
     pictures.Write(plot, QStringLiteral("logit_lens") +
                              (record == sides.b ? QStringLiteral("_b") : QString()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model's prediction after each layer (probe logit_lens): tokens by layer and rank, coloured by
-// probability, and the rank of the answer's first token.
+// The model's prediction after each layer (probes logit_lens and jacobian_lens): tokens by layer
+// and rank, coloured by probability, and the rank of the answer's first token.
 #pragma once
 
 #include <vector>
@@ -37,10 +37,13 @@ class LogitLensPanel : public Panel {
  private:
   void Draw();
   bool CanSwitchOn() const;
-  // The chosen sides that have a logit lens record.
+  // The record of the chosen lens; null if the side has none.
+  const Record* LensOf(Side side) const;
+  // The chosen sides that have a record of the chosen lens.
   std::vector<Side> ShownSides() const;
 
   TokenGridPlot* plot_;
+  QComboBox* lens_;  // shown if there are records of both
   QComboBox* side_;
   QPushButton* switch_on_;  // switches the probe on; hidden if it runs or is not available
   QLabel* note_;

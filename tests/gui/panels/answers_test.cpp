@@ -328,6 +328,27 @@ class AnswersTest : public QObject {
     QCOMPARE(ShownToken(QStringLiteral(" a")), QString::fromUtf8("“ a”"));
   }
 
+  void TheLensIsThatOfTheFileOrChosen() {
+    WindowRig<> rig;
+    rig.Show();
+    Record jacobian = LensRecord();
+    jacobian.name = "jacobian_lens";
+    std::get<std::vector<std::string>>(jacobian.arrays[0].data)[0] = " other";
+    RunFile file;
+    file.records = {jacobian};
+    rig.session->ShowFile(file);
+    auto* panel = rig.window.panel<LogitLensPanel>();
+    rig.window.ShowPanel(panel);
+    QTRY_COMPARE(panel->plot()->CellAt(0, 0).text, QString(" other"));
+    QVERIFY(rig.Find<QComboBox>("lens_kind")->isHidden());
+    file.records = {LensRecord(), jacobian};
+    rig.session->ShowFile(file);
+    QTRY_VERIFY(rig.Find<QComboBox>("lens_kind")->isVisible());
+    QTRY_COMPARE(panel->plot()->CellAt(0, 0).text, QString(" other"));
+    rig.Find<QComboBox>("lens_kind")->setCurrentIndex(0);
+    QCOMPARE(panel->plot()->CellAt(0, 0).text, QString(" low"));
+  }
+
   void TheLensIsSwitchedOnAndShowsWordsByLayer() {
     Rig<EngineThatOffersAttribution> rig;
     QVERIFY(rig.OpenModel());
