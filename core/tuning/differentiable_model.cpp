@@ -19,6 +19,17 @@ namespace midscope {
 
 namespace {
 
+// Throws Cancelled if the flag is set: within the forward pass, and as a hook within the backward
+// pass.
+struct CancelCheck {
+  const std::atomic<bool>* cancel;  // may be null
+
+  void operator()() const {
+    if (cancel != nullptr && *cancel) throw Cancelled();
+  }
+  void operator()(const at::Tensor&) const { (*this)(); }
+};
+
 // Throws Error for a model that the pass below does not follow.
 void CheckCovered(const ModelConfig& config) {
   if (config.positions != PositionKind::kRotary) {
@@ -87,10 +98,7 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
         stream * kernels::RoundedTo(options_.dtype, static_cast<float>(config_.embedding_scale));
   }
   if (config_.embedding_norm) stream = Norm("embedding_norm", stream);
-  const auto check = [cancel = options_.cancel] {
-    if (cancel != nullptr && *cancel) throw Cancelled();
-  };
-  const auto check_backward = [check](const at::Tensor&) { check(); };
+  const CancelCheck check{options_.cancel};
   for (int64_t index = 0; index < config_.layers; ++index) {
     const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
                              options_.device);
@@ -101,7 +109,7 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
     if (pass.stream) stream = pass.stream(index, stream);
     stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
                                   : block(stream);
-    if (stream.requires_grad()) stream.register_hook(check_backward);
+    if (stream.requires_grad()) stream.register_hook(check);
   }
   return stream;
 }
@@ -113,11 +121,12 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
   stream = stream.narrow(0, pass.first_logit_row, stream.size(0) - pass.first_logit_row);
   if (config_.final_norm) stream = Norm("final_norm", stream);
   // With a large vocabulary, the products before and after the logits take as long as some layers.
+  const CancelCheck check{options_.cancel};
   check();
   const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
                                                     : Linear("output", stream);
   check();
-  if (logits.requires_grad()) logits.register_hook(check_backward);
+  if (logits.requires_grad()) logits.register_hook(check);
   return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
 }
 
