@@ -21,7 +21,7 @@ namespace {
 // The lines of a plot: arrays [line, along] of one record, `value` and, if it has them, its bounds.
 class Lines {
  public:
-  Lines(std::string value, std::string unit, Axis along) {
+  Lines(const std::string& value, const std::string& unit, Axis along) {
     record_.name = kInfluenceByPlaceRecord;
     record_.axes = {{"run", 0, "", {}, {}}, std::move(along)};
     for (const char* end : {"", "_low", "_high"})
@@ -171,9 +171,9 @@ void ShowLayers(const Record* influence, const std::string& gradient, const Reco
   if (!influence || !HasArray(*influence, gradient, {"layer", "token"}))
     return plot.Show(nullptr, "", {}, RecordForm::kLogarithmicMap);
   Record shown = *influence;
-  std::vector<std::string> tokens = NumberedTokens(prompt);
+  const std::vector<std::string> tokens = NumberedTokens(prompt);
   for (Axis& axis : shown.axes) {
-    if (axis.name == "token" && std::ssize(tokens) == axis.size) axis.labels = std::move(tokens);
+    if (axis.name == "token" && std::ssize(tokens) == axis.size) axis.labels = tokens;
   }
   plot.Show(&shown, gradient, {}, RecordForm::kLogarithmicMap);
   plot.NumberAlong();
