@@ -27,9 +27,7 @@ namespace {
 
 using testing::Arguments;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::ProgramRun;
-using testing::RunMidscope;
 using testing::RunWell;
 using testing::With;
 
@@ -163,8 +161,9 @@ TEST_F(TuneRanks, TuneAsOneProcess) {
 
 // The weights by place depend on the divergences of all samples of the step.
 TEST_F(TuneRanks, DistilAsOneProcess) {
+  const std::string model = MIDSCOPE_TESTS "/core/golden/tiny_models/qwen3";
   const auto distil = [&](const std::string& out) {
-    return Arguments{"tune",           MIDSCOPE_TESTS "/core/golden/tiny_models/qwen3",
+    return Arguments{"tune",           model,
                      "--recipe",       "pos2distill",
                      "--tokens",       "900",
                      "--task",         "kv:pairs=3",
