@@ -11,7 +11,6 @@
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
 #include "gui/panels/influence/influence_panel.h"
-#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/tokens/token_view.h"
@@ -39,13 +38,7 @@ class InfluencePanelTest : public QObject, protected RealWindow {
     Make({1600, 1000});
     panel_ = window_->panel<InfluencePanel>();
     window_->ShowPanel(panel_);
-    PromptRequest own;
-    own.task.clear();
-    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
-    own.gold_begin = 0;
-    own.gold_end = 20;
-    own.answer = " pen";
-    window_->prompt_panel()->SetPrompt(own);
+    SetOwnText();
     window_->OpenModel(QString::fromStdString(test::TinyModelPath("llama")));
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
     panel_->form()->SetText("out", folder_.filePath(out).toStdString());

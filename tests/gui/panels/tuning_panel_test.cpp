@@ -19,7 +19,6 @@
 #include "gui/files/render.h"
 #include "gui/panels/outcome/tuning_panel.h"
 #include "gui/panels/prompt/adapter_bar.h"
-#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/sweep_process.h"
@@ -71,16 +70,6 @@ class TuningPanelTest : public QObject, protected RealWindow {
       options.SetText(name, text);
     options.SetText("out", folder_.filePath(out).toStdString());
     panel_->form()->SetOptions(options);
-  }
-  // A text of words that tiny models have, unlike tasks.
-  void SetOwnText() {
-    PromptRequest own;
-    own.task.clear();
-    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
-    own.gold_begin = 0;
-    own.gold_end = 20;
-    own.answer = " pen";
-    window_->prompt_panel()->SetPrompt(own);
   }
   void Click(const char* button) { QTest::mouseClick(Find<QPushButton>(button), Qt::LeftButton); }
   QString Note() { return Find<ElidedLabel>("tuning_note")->text(); }

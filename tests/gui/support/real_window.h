@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "gui/main_window.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/session.h"
 #include "tests/gui/support/test_engine.h"
 #include "tests/gui/support/window_rig.h"
@@ -21,6 +22,16 @@ class RealWindow {
     session_->SetReleaseDelay(0);
     window_->resize(size);
     window_->show();
+  }
+  // Shows a text of words that tiny models have, unlike tasks.
+  void SetOwnText() {
+    PromptRequest own;
+    own.task.clear();
+    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
+    own.gold_begin = 0;
+    own.gold_end = 20;
+    own.answer = " pen";
+    window_->prompt_panel()->SetPrompt(own);
   }
   bool Settled() const { return IsSettled(*session_); }
   template <typename Widget>

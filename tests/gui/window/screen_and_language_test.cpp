@@ -18,7 +18,6 @@
 
 #include "core/intervention/intervention.h"
 #include "gui/layout/dock_area.h"
-#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/setting_history.h"
 #include "tests/core/support/tiny_models.h"
@@ -36,14 +35,8 @@ class ScreenAndLanguageTest : public QObject, protected RealWindow {
 
   // A tiny model has the letters of the text as tokens.
   void OpenTiny() {
-    PromptRequest own;
-    own.task.clear();
-    own.text = "Alice bought: a pen. Bob bought: a lamp. Alice bought: a";
-    own.gold_begin = 0;
-    own.gold_end = 20;
-    own.answer = " pen";
     Make({1280, 800});
-    window_->prompt_panel()->SetPrompt(own);
+    SetOwnText();
     Open(QString::fromStdString(test::TinyModelPath("llama")));
   }
   void Open(const QString& model) {

@@ -20,7 +20,7 @@ class RanksFixture : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::string(MIDSCOPE_MPIRUN).empty()) {
-      GTEST_SKIP() << "built without MIDSCOPE_MPI, or there is no mpirun";
+      GTEST_SKIP() << "built without MIDSCOPE_MPI, or mpirun is missing";
     }
   }
 
