@@ -70,31 +70,35 @@ double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const Job
 }
 
 // Measures the time of a generated token, in seconds: greedy text after all prompts of a sample in
-// one batch, as the sweep generates it, for two numbers of new tokens; the difference leaves out
-// the prompts. Prompts are cut so that the text fits in the model's context.
+// one batch, as the sweep generates it, from the first token of the last prompt on. Prompts are cut
+// so that the text fits in the model's context. Returns 0 if all texts end before.
 double MeasureGeneration(const Decoder& decoder, const std::vector<TaskQuestion>& questions,
                          const JobContext& job) {
-  constexpr int64_t kFew = 1;
-  constexpr int64_t kMany = 9;
+  constexpr int64_t kTokens = 10;
   const auto room =
-      static_cast<size_t>(std::max<int64_t>(decoder.config().trained_context - kMany, 1));
-  const auto seconds = [&](int64_t new_tokens) {
-    std::vector<GreedyRequest> requests;
-    for (const TaskQuestion& question : questions) {
-      const std::vector<int32_t>& ids = question.prompt.ids;
-      requests.push_back({std::span(ids).first(std::min(ids.size(), room)), {}, new_tokens});
-    }
-    const Clock::time_point start = Clock::now();
-    const std::vector<Generated> texts = GenerateGreedy(decoder, requests, job);
-    int64_t tokens = 0;
-    for (const Generated& text : texts) tokens += std::ssize(text.ids) + (text.ended ? 1 : 0);
-    return std::pair(SecondsSince(start), tokens);
-  };
-  seconds(kFew);  // warms up
-  const auto [few_seconds, few] = seconds(kFew);
-  const auto [many_seconds, many] = seconds(kMany);
-  return many > few ? std::max(many_seconds - few_seconds, 0.0) / static_cast<double>(many - few)
-                    : 0;
+      static_cast<size_t>(std::max<int64_t>(decoder.config().trained_context - kTokens, 1));
+  Clock::time_point start;
+  Clock::time_point last;
+  int64_t tokens = 0;
+  std::vector<GreedyRequest> requests;
+  requests.reserve(questions.size());
+  for (const TaskQuestion& question : questions) {
+    const std::vector<int32_t>& ids = question.prompt.ids;
+    const auto clock = [&, first = true](const std::string& /*text*/) mutable {
+      last = Clock::now();
+      ++tokens;
+      if (first) {
+        start = last;
+        tokens = 0;
+      }
+      first = false;
+      return false;
+    };
+    requests.push_back({std::span(ids).first(std::min(ids.size(), room)), {}, kTokens, clock});
+  }
+  GenerateGreedy(decoder, requests, job);
+  const std::chrono::duration<double> seconds = last - start;
+  return tokens > 0 ? seconds.count() / static_cast<double>(tokens) : 0;
 }
 
 int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& questions) {

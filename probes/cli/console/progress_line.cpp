@@ -71,7 +71,7 @@ void ProgressLine::Draw(const Progress& progress) {
     PrintLine(progress, now);
     return;
   }
-  if (!new_stage && now - last_drawn_ < kRedrawEvery) return;
+  if (!new_stage && DrawnWithin(kRedrawEvery, now)) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
   std::fprintf(stderr, "\r\033[K%s", ProgressText(progress, begun_, seconds).c_str());
@@ -81,7 +81,7 @@ void ProgressLine::Draw(const Progress& progress) {
 
 // Writes log lines, at intervals, when the work takes long.
 void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
-  if (now - begun_at_ < pace_.first_line || now - last_drawn_ < pace_.between) return;
+  if (now - begun_at_ < pace_.first_line || DrawnWithin(pace_.between, now)) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
   std::fprintf(stderr, "midscope: %s\n", ProgressText(progress, begun_, seconds).c_str());
@@ -91,7 +91,7 @@ void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
 // Writes the first and the last step of every stage, and at most ten steps per second between them.
 void ProgressLine::PrintJson(const Progress& progress, Clock::time_point now) {
   const bool ends = progress.total > 0 && progress.done >= progress.total;
-  if (progress.stage == stage_ && !ends && now - last_drawn_ < kRedrawEvery) return;
+  if (progress.stage == stage_ && !ends && DrawnWithin(kRedrawEvery, now)) return;
   stage_ = progress.stage;
   last_drawn_ = now;
   std::fprintf(stderr, "%s\n", ProgressJson(progress).c_str());

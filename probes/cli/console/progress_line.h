@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "core/base/job.h"
@@ -44,6 +45,9 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool DrawnWithin(Clock::duration time, Clock::time_point now) const {
+    return last_drawn_ && now - *last_drawn_ < time;
+  }
   void PrintLine(const Progress& progress, Clock::time_point now);
   void PrintJson(const Progress& progress, Clock::time_point now);
 
@@ -54,7 +58,7 @@ class ProgressLine {
   int64_t begun_ = 0;  // amount done when the stage began; not counted in the rate
   Clock::time_point begun_at_ = Clock::now();
   Clock::time_point stage_start_;
-  Clock::time_point last_drawn_;
+  std::optional<Clock::time_point> last_drawn_;
 };
 
 }  // namespace midscope::cli

@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 constexpr uint32_t kFloat32 = 0;
 constexpr uint32_t kQ4K = 12;
 
-std::string ParseError(const std::string& bytes) {
+std::string GgufError(const std::string& bytes) {
   return ErrorMessage([&] { ParseGgufHeader(std::as_bytes(std::span(bytes)), "file"); });
 }
 
@@ -54,11 +54,11 @@ TEST(HostileGguf, TinyModelItselfLoads) { EXPECT_EQ(LoadError(TinyModel()), "");
 // llama.cpp PR 18674: the byte count wraps to 0.
 TEST(HostileGguf, DimensionThatWrapsTheByteCount) {
   const uint64_t huge = (uint64_t{1} << 42) + 1;
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {huge, huge}, kFloat32, 0).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {huge, huge}, kFloat32, 0).Bytes()),
               HasSubstr("more elements"));
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {uint64_t{1} << 62}, kFloat32, 0).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {uint64_t{1} << 62}, kFloat32, 0).Bytes()),
               HasSubstr("more bytes"));
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {huge}, kFloat32, 0).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {huge}, kFloat32, 0).Bytes()),
               HasSubstr("bytes are missing"));
 }
 
@@ -117,10 +117,10 @@ TEST(HostileGguf, StringOfOneGibibyteInASmallFile) {
   const MemoryLimit limit(64 << 20);
   GgufWriter writer;
   writer.RawValue("general.name", GgufType::kString, Raw(uint64_t{1} << 30) + "short");
-  EXPECT_THAT(ParseError(writer.Bytes()), HasSubstr("bytes are missing"));
+  EXPECT_THAT(GgufError(writer.Bytes()), HasSubstr("bytes are missing"));
   GgufWriter key;
   key.claimed_values = 1;
-  EXPECT_THAT(ParseError(key.Bytes() + Raw(uint64_t{1} << 30) + "short"),
+  EXPECT_THAT(GgufError(key.Bytes() + Raw(uint64_t{1} << 30) + "short"),
               HasSubstr("a metadata key is 1073741824 bytes"));
 }
 
@@ -128,7 +128,7 @@ TEST(HostileGguf, ArrayOfTwoToTheThirtyInASmallFile) {
   const MemoryLimit limit(64 << 20);
   for (const GgufType type : {GgufType::kString, GgufType::kUint8, GgufType::kFloat64}) {
     for (const uint64_t count : {uint64_t{1} << 30, uint64_t{1} << 61, UINT64_MAX}) {
-      EXPECT_THAT(ParseError(GgufWriter().RawArray("a", type, count, "1234").Bytes()),
+      EXPECT_THAT(GgufError(GgufWriter().RawArray("a", type, count, "1234").Bytes()),
                   HasSubstr("bytes are left"));
     }
   }
@@ -139,11 +139,11 @@ TEST(HostileGguf, HugeNumbersOfTensorsAndValues) {
   for (const uint64_t count : {uint64_t{1} << 30, uint64_t{1} << 60, UINT64_MAX}) {
     GgufWriter tensors;
     tensors.claimed_tensors = count;
-    EXPECT_THAT(ParseError(tensors.Bytes()),
+    EXPECT_THAT(GgufError(tensors.Bytes()),
                 HasSubstr("it claims " + std::to_string(count) + " tensors"));
     GgufWriter values;
     values.claimed_values = count;
-    EXPECT_THAT(ParseError(values.Bytes()),
+    EXPECT_THAT(GgufError(values.Bytes()),
                 HasSubstr("it claims " + std::to_string(count) + " metadata values"));
   }
 }
@@ -152,7 +152,7 @@ TEST(HostileGguf, AlignmentThatIsHugeOrNoPowerOfTwo) {
   for (const uint32_t alignment : {0u, 1u, 4u, 24u, 33u, 1u << 30, UINT32_MAX}) {
     GgufWriter writer;
     writer.Uint32("general.alignment", alignment).Float32Tensor("w", {1}, {1});
-    EXPECT_THAT(ParseError(writer.Bytes()), HasSubstr("it must be a power of two")) << alignment;
+    EXPECT_THAT(GgufError(writer.Bytes()), HasSubstr("it must be a power of two")) << alignment;
   }
 }
 
@@ -160,22 +160,21 @@ TEST(HostileGguf, AlignmentThatIsHugeOrNoPowerOfTwo) {
 TEST(HostileGguf, AlignmentOfAnotherType) {
   GgufWriter wide;
   wide.RawValue("general.alignment", GgufType::kUint64, Raw<uint64_t>(32));
-  EXPECT_THAT(ParseError(wide.Bytes()),
-              HasSubstr("general.alignment is uint64; it must be uint32"));
+  EXPECT_THAT(GgufError(wide.Bytes()), HasSubstr("general.alignment is uint64; it must be uint32"));
   GgufWriter array;
   array.RawArray("general.alignment", GgufType::kUint32, 1, Raw<uint32_t>(32));
-  EXPECT_THAT(ParseError(array.Bytes()), HasSubstr("uint32 array; it must be uint32"));
+  EXPECT_THAT(GgufError(array.Bytes()), HasSubstr("uint32 array; it must be uint32"));
 }
 
 // llama.cpp PR 26318: padding to the alignment wraps, neighbours are overwritten.
 TEST(HostileGguf, SizeOrOffsetNearTheMaximum) {
   const uint64_t almost = (uint64_t{INT64_MAX} / 4) - 2;
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {almost}, kFloat32, 0).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {almost}, kFloat32, 0).Bytes()),
               HasSubstr("bytes are missing"));
   const uint64_t offset = UINT64_MAX - 31;
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {16}, kFloat32, offset).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {16}, kFloat32, offset).Bytes()),
               HasSubstr("bytes are missing"));
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor("w", {almost}, kFloat32, offset).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor("w", {almost}, kFloat32, offset).Bytes()),
               HasSubstr("bytes are missing"));
 }
 
@@ -184,15 +183,15 @@ TEST(HostileGguf, TensorsThatOverlapOrLieAskew) {
   overlap.RawTensor("a", {16}, kFloat32, 0)
       .RawTensor("b", {16}, kFloat32, 32)
       .RawData(std::string(96, '\0'));
-  EXPECT_THAT(ParseError(overlap.Bytes()), HasSubstr("tensors 'a' and 'b' overlap"));
+  EXPECT_THAT(GgufError(overlap.Bytes()), HasSubstr("tensors 'a' and 'b' overlap"));
   GgufWriter askew;
   askew.RawTensor("a", {1}, kFloat32, 4).RawData(std::string(96, '\0'));
-  EXPECT_THAT(ParseError(askew.Bytes()), HasSubstr("not a multiple of the alignment 32"));
+  EXPECT_THAT(GgufError(askew.Bytes()), HasSubstr("not a multiple of the alignment 32"));
 }
 
 TEST(HostileGguf, ImpossibleTensors) {
   const auto error = [](const std::vector<uint64_t>& dimensions, uint32_t type) {
-    return ParseError(
+    return GgufError(
         GgufWriter().RawTensor("w", dimensions, type, 0).RawData(std::string(4096, '\0')).Bytes());
   };
   EXPECT_THAT(error({}, kFloat32), HasSubstr("0 dimensions"));
@@ -204,40 +203,40 @@ TEST(HostileGguf, ImpossibleTensors) {
   EXPECT_THAT(error({256}, UINT32_MAX), HasSubstr("is not supported"));
   GgufWriter rank;
   rank.claimed_tensors = 1;
-  EXPECT_THAT(ParseError(rank.Bytes() + RawString("w") + Raw(UINT32_MAX) + std::string(64, '\1')),
+  EXPECT_THAT(GgufError(rank.Bytes() + RawString("w") + Raw(UINT32_MAX) + std::string(64, '\1')),
               HasSubstr("dimensions"));
-  EXPECT_THAT(ParseError(GgufWriter().RawTensor(std::string(65, 'w'), {1}, kFloat32, 0).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawTensor(std::string(65, 'w'), {1}, kFloat32, 0).Bytes()),
               HasSubstr("65 bytes long"));
 }
 
 TEST(HostileGguf, NamesThatStandTwice) {
-  EXPECT_THAT(ParseError(GgufWriter().Uint32("k", 1).Uint32("k", 2).Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().Uint32("k", 1).Uint32("k", 2).Bytes()),
               HasSubstr("'k' occurs twice"));
   EXPECT_THAT(LoadError(TinyMetadata().Float32Tensor("w", {1}, {1}).Float32Tensor("w", {1}, {1})),
               HasSubstr("tensor 'w' occurs twice"));
 }
 
 TEST(HostileGguf, ValuesOfImpossibleTypes) {
-  EXPECT_THAT(ParseError(GgufWriter().RawValue("k", GgufType{13}, "12345678").Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawValue("k", GgufType{13}, "12345678").Bytes()),
               HasSubstr("unknown type number 13"));
-  EXPECT_THAT(ParseError(GgufWriter().RawArray("k", GgufType::kArray, 1, "12345678").Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawArray("k", GgufType::kArray, 1, "12345678").Bytes()),
               HasSubstr("array of arrays"));
-  EXPECT_THAT(ParseError(GgufWriter().RawArray("k", GgufType{99}, 1, "12345678").Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawArray("k", GgufType{99}, 1, "12345678").Bytes()),
               HasSubstr("unknown type number 99"));
-  EXPECT_THAT(ParseError(GgufWriter().RawValue("k", GgufType::kBool, "\2").Bytes()),
+  EXPECT_THAT(GgufError(GgufWriter().RawValue("k", GgufType::kBool, "\2").Bytes()),
               HasSubstr("neither true nor false"));
-  EXPECT_THAT(ParseError(GgufWriter().Uint32("", 1).Bytes()), HasSubstr("key is empty"));
+  EXPECT_THAT(GgufError(GgufWriter().Uint32("", 1).Bytes()), HasSubstr("key is empty"));
 }
 
 TEST(HostileGguf, OtherVersionsAndByteOrders) {
   GgufWriter writer;
   writer.version = 1;
-  EXPECT_THAT(ParseError(writer.Bytes()),
+  EXPECT_THAT(GgufError(writer.Bytes()),
               HasSubstr("GGUF version 1 is not supported (2 and 3 are)"));
   writer.version = 0x03000000;
-  EXPECT_THAT(ParseError(writer.Bytes()), HasSubstr("big-endian"));
-  EXPECT_THAT(ParseError("GGUX" + writer.Bytes().substr(4)), HasSubstr("not a GGUF file"));
-  EXPECT_THAT(ParseError("GG"),
+  EXPECT_THAT(GgufError(writer.Bytes()), HasSubstr("big-endian"));
+  EXPECT_THAT(GgufError("GGUX" + writer.Bytes().substr(4)), HasSubstr("not a GGUF file"));
+  EXPECT_THAT(GgufError("GG"),
               HasSubstr("the file ends inside the first 4 bytes: 2 bytes are missing"));
 }
 
@@ -320,11 +319,11 @@ TEST(HostileGguf, TwoThousandMutatedHeadersOfTheEmbeddedModel) {
     std::string window = model.substr(begin, length);
     Mutate(&random, length, &window);
     bytes.replace(begin, length, window);
-    if (!ParseError(bytes).empty()) ++refused;
+    if (!GgufError(bytes).empty()) ++refused;
     bytes.replace(begin, length, model, begin, length);
   }
   EXPECT_GT(refused, 1000);
-  EXPECT_EQ(ParseError(bytes), "");
+  EXPECT_EQ(GgufError(bytes), "");
 }
 
 // A name that is not UTF-8 went on into JSON, whose library throws an exception of its own there.

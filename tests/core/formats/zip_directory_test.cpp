@@ -24,7 +24,7 @@ ZipEntries Read(const std::string& file) {
   return ReadZipDirectory(std::as_bytes(std::span(file)), "file");
 }
 
-std::string ErrorOf(const std::string& file) {
+std::string ZipError(const std::string& file) {
   return ErrorMessage([&] { Read(file); });
 }
 
@@ -34,7 +34,7 @@ std::vector<ZipPart> GoodParts() { return {{"a/one", "1234"}, {"a/two", "56"}, {
 std::string PartError(const std::function<void(ZipPart*)>& change) {
   std::vector<ZipPart> parts = GoodParts();
   change(&parts.at(1));
-  return ErrorOf(WriteZip(parts));
+  return ZipError(WriteZip(parts));
 }
 
 TEST(ZipDirectory, FindsEntriesWithAndWithoutZip64AndDescriptors) {
@@ -55,8 +55,8 @@ TEST(ZipDirectory, FindsEntriesWithAndWithoutZip64AndDescriptors) {
   }
   // A comment may follow, nothing else.
   const std::string good = WriteZip(GoodParts());
-  EXPECT_EQ(ErrorOf(good.substr(0, good.size() - 2) + Raw<uint16_t>(3) + "abc"), "");
-  EXPECT_NE(ErrorOf(good + "x"), "");
+  EXPECT_EQ(ZipError(good.substr(0, good.size() - 2) + Raw<uint16_t>(3) + "abc"), "");
+  EXPECT_NE(ZipError(good + "x"), "");
 }
 
 TEST(ZipDirectory, SaysWhichEntriesAreCompressed) {
@@ -84,18 +84,18 @@ TEST(HostileZip, HeadersThatContradictTheDirectory) {
   parts[1].described = true;
   std::string file = WriteZip(parts);
   file[file.find("PK\x07\x08") + 8] ^= 1;
-  EXPECT_THAT(ErrorOf(file), HasSubstr("descriptor that contradicts"));
+  EXPECT_THAT(ZipError(file), HasSubstr("descriptor that contradicts"));
   parts.push_back(parts[1]);
-  EXPECT_THAT(ErrorOf(WriteZip(parts)), HasSubstr("'a/two' occurs twice"));
+  EXPECT_THAT(ZipError(WriteZip(parts)), HasSubstr("'a/two' occurs twice"));
 }
 
 TEST(HostileZip, DirectoriesThatAreCutOffOrLie) {
   const std::string good = WriteZip(GoodParts());
   for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_NE(ErrorOf(good.substr(0, size)), "") << size;
-  EXPECT_THAT(ErrorOf(good.substr(0, good.size() - 1)), HasSubstr("incomplete"));
+    EXPECT_NE(ZipError(good.substr(0, size)), "") << size;
+  EXPECT_THAT(ZipError(good.substr(0, good.size() - 1)), HasSubstr("incomplete"));
   const auto changed = [](std::string bytes, size_t from_end, const std::string& field) {
-    return ErrorOf(bytes.replace(bytes.size() - from_end, field.size(), field));
+    return ZipError(bytes.replace(bytes.size() - from_end, field.size(), field));
   };
   EXPECT_NE(changed(good, 18, Raw<uint16_t>(1)), "");  // disk
   EXPECT_NE(changed(good, 14, Raw(0x00010001u)), "");  // entries
@@ -103,7 +103,7 @@ TEST(HostileZip, DirectoriesThatAreCutOffOrLie) {
   EXPECT_NE(changed(good, 10, Raw(UINT32_MAX)), "");   // bytes
   EXPECT_NE(changed(good, 6, Raw(0u)), "");            // place
   const std::string wide = WriteZip(GoodParts(), true);
-  EXPECT_EQ(ErrorOf(wide), "");
+  EXPECT_EQ(ZipError(wide), "");
   EXPECT_NE(changed(wide, 22 + 12, Raw(UINT64_MAX)), "");  // place of the ZIP64 record
   EXPECT_NE(changed(wide, 22 + 12, Raw(uint64_t{0})), "");
   EXPECT_NE(changed(wide, 22 + 20 + 8, Raw(UINT64_MAX)), "");          // place of the directory
@@ -120,7 +120,7 @@ TEST(HostileZip, EntriesThatOverlap) {
   parts.push_back({"a/all", entry});
   file = WriteZip(parts);
   parts[0].offset_change = static_cast<int64_t>(file.find("a/all") + 5 - first);
-  EXPECT_THAT(ErrorOf(WriteZip(parts)), HasSubstr("overlap"));
+  EXPECT_THAT(ZipError(WriteZip(parts)), HasSubstr("overlap"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Tokenizer& Embedded() {
+const Tokenizer& EmbeddedTokenizer() {
   static const Tokenizer tokenizer{GgufFile(ModelPath("embedded"))};
   return tokenizer;
 }
@@ -28,7 +28,7 @@ Prompt Build(const std::string& text, const std::vector<std::string>& spans = {}
   std::vector<ByteSpan> bytes;
   bytes.reserve(spans.size());
   for (const std::string& span : spans) bytes.push_back(FindSpanBytes(text, ParseSpan(span)));
-  return BuildPrompt(Embedded(), text, bytes, answer, bos);
+  return BuildPrompt(EmbeddedTokenizer(), text, bytes, answer, bos);
 }
 
 std::string BuildError(const std::string& text, const std::vector<std::string>& spans,
@@ -68,9 +68,9 @@ TEST(PromptBuilder, ContinuesThePromptWithTheAnswer) {
   // "capit" + "al" is "capital" when tokenised together: the prompt's ids are not a prefix, so the
   // answer is tokenised alone.
   const Prompt prompt = Build("The capit", {}, "al");
-  EXPECT_EQ(Embedded().Decode(prompt.ids), "The capit");
-  EXPECT_EQ(prompt.answer_ids, Embedded().EncodeIds("al"));
-  EXPECT_EQ(Build("a\n", {}, "b").answer_ids, Embedded().EncodeIds("b"));
+  EXPECT_EQ(EmbeddedTokenizer().Decode(prompt.ids), "The capit");
+  EXPECT_EQ(prompt.answer_ids, EmbeddedTokenizer().EncodeIds("al"));
+  EXPECT_EQ(Build("a\n", {}, "b").answer_ids, EmbeddedTokenizer().EncodeIds("b"));
 }
 
 TEST(PromptBuilder, ShowsTokensFitForLabels) {

@@ -24,8 +24,8 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kPromptTokens = 10;
-constexpr int64_t kTokens = 12;  // with an answer of two
-constexpr double kTolerance = 1e-3;
+constexpr int64_t kAllTokens = 12;  // with an answer of two
+constexpr double kNormsTolerance = 1e-3;
 constexpr double kStep = 2e-3;
 
 // Adds `step` to one element of the stream of one token before one layer.
@@ -111,7 +111,7 @@ std::vector<float> LogitsOf(const Decoder& decoder, const std::vector<int32_t>& 
 double LogLikelihood(const Decoder& decoder, const std::vector<int32_t>& ids,
                      const std::string& setting, Hook* hook = nullptr) {
   const std::vector<float> logits = LogitsOf(decoder, ids, setting, hook);
-  const size_t vocabulary = logits.size() / (kTokens - kPromptTokens);
+  const size_t vocabulary = logits.size() / (kAllTokens - kPromptTokens);
   double sum = 0;
   for (size_t row = 0; row * vocabulary < logits.size(); ++row) {
     double total = 0;
@@ -126,7 +126,7 @@ class ActivationGradientsTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     ids_ = test::PromptIds(GetParam());
-    ids_.resize(kTokens);
+    ids_.resize(kAllTokens);
   }
 
   ActivationGradients Gradients(const std::string& setting, int64_t cotangents = 0) const {
@@ -157,7 +157,7 @@ TEST_P(ActivationGradientsTest, NormsAreThoseOfFiniteDifferences) {
           squares += std::pow((up - down) / (2 * kStep), 2);
         }
         EXPECT_NEAR(found.answer_norm[static_cast<size_t>(layer * kPromptTokens + token)],
-                    std::sqrt(squares), kTolerance * largest)
+                    std::sqrt(squares), kNormsTolerance * largest)
             << setting << " layer " << layer << " token " << token;
       }
     }
@@ -181,7 +181,7 @@ TEST_P(ActivationGradientsTest, HeadEffectsAreThoseOfASmallStepTowardsZero) {
       hook.factor = 1 - kPart;
       const double down = LogLikelihood(*decoder, ids_, "none", &hook);
       EXPECT_NEAR(effects.zero[static_cast<size_t>(found.heads + head)],
-                  (up - down) / (2 * double{kPart}), kTolerance * largest)
+                  (up - down) / (2 * double{kPart}), kNormsTolerance * largest)
           << head << " from row " << first_row;
     }
   }
@@ -230,7 +230,7 @@ TEST_P(ActivationGradientsTest, CotangentsEstimateTheJacobian) {
     const std::vector<float> up = LogitsOf(*decoder, ids_, "none", &hook);
     hook.step = -kStep;
     const std::vector<float> down = LogitsOf(*decoder, ids_, "none", &hook);
-    for (size_t i = 0; i < up.size() / (kTokens - kPromptTokens); ++i)
+    for (size_t i = 0; i < up.size() / (kAllTokens - kPromptTokens); ++i)
       squares += std::pow((double{up[i]} - down[i]) / (2 * kStep), 2);
   }
   const double exact = std::sqrt(squares);

@@ -40,7 +40,7 @@ TEST(Distillation, DivergenceIsTheMeanOverTheAnswersTokens) {
 }
 
 // Two samples: one whose prompt is the teacher's, and one with another prompt.
-TuningSample SampleAt(int64_t index) {
+TuningSample DistilledSample(int64_t index) {
   TuningSample sample;
   for (int32_t i = 0; i < 20; ++i) sample.teacher_ids.push_back((7 * i + i * i) % 250);
   sample.ids = sample.teacher_ids;
@@ -60,13 +60,14 @@ TEST(Distillation, TheTeacherStaysAndTheStudentFollows) {
     settings.distil = true;
     if (is_adapter) settings.lora = LoraSettings{.rank = 4};
     Tuner tuner(*source, settings, {});
-    EXPECT_NEAR(tuner.MeanLoss(SampleAt, 0, 1, {}), 0, 1e-6);
-    const double before = tuner.MeanLoss(SampleAt, 1, 1, {});
+    EXPECT_NEAR(tuner.MeanLoss(DistilledSample, 0, 1, {}), 0, 1e-6);
+    const double before = tuner.MeanLoss(DistilledSample, 1, 1, {});
     EXPECT_GT(before, 1e-3);
-    for (int64_t i = 0; i < settings.optimizer.steps; ++i) tuner.Step(SampleAt, {});
-    EXPECT_LT(tuner.MeanLoss(SampleAt, 1, 1, {}), 0.8 * before) << is_adapter;
+    for (int64_t i = 0; i < settings.optimizer.steps; ++i) tuner.Step(DistilledSample, {});
+    EXPECT_LT(tuner.MeanLoss(DistilledSample, 1, 1, {}), 0.8 * before) << is_adapter;
     EXPECT_NEAR(tuner.history().front().loss, before / 2, 1e-4 * before);
-    EXPECT_GT(tuner.MeanLoss(SampleAt, 0, 1, {}), 1e-8);  // its teacher is the model of before
+    EXPECT_GT(tuner.MeanLoss(DistilledSample, 0, 1, {}),
+              1e-8);  // its teacher is the model of before
   }
 }
 

@@ -24,8 +24,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kLossTolerance = 1e-6;
-constexpr double kTolerance = 1e-4;
+constexpr double kGoldenLossTolerance = 1e-6;
+constexpr double kGradientTolerance = 1e-4;
 constexpr double kNoise = 1e-5;
 // stablelm's norms of heads are one vector of the decoder, and one tensor for each head in the
 // file. Returns false for other tensors.
@@ -41,7 +41,7 @@ bool ExpectNormOfHeads(const std::string& file_name, double norm, const Json& ex
     squares += std::pow(expected[of_head][1].get<double>(), 2);
     compared->insert(of_head);
   }
-  EXPECT_NEAR(norm, std::sqrt(squares), kTolerance * norm) << file_name;
+  EXPECT_NEAR(norm, std::sqrt(squares), kGradientTolerance * norm) << file_name;
   return true;
 }
 
@@ -53,7 +53,7 @@ void ExpectGradients(const Json& item, const std::vector<double>& position_ids) 
   const at::Tensor loss = NextTokenLoss(
       model.Logits(ids, TuningPlans({}, position_ids, model.config(), std::ssize(ids))), ids);
   EXPECT_NEAR(loss.item<double>(), item["loss"].get<double>(),
-              kLossTolerance * item["loss"].get<double>())
+              kGoldenLossTolerance * item["loss"].get<double>())
       << name;
   loss.backward();
   NamedTensors gradients;
@@ -73,7 +73,7 @@ void ExpectGradients(const Json& item, const std::vector<double>& position_ids) 
     }
     compared.insert(file_name);
     const double tolerance =
-        kTolerance * std::max(expected[file_name][1].get<double>(), kNoise * largest);
+        kGradientTolerance * std::max(expected[file_name][1].get<double>(), kNoise * largest);
     EXPECT_NEAR(norm, expected[file_name][1].get<double>(), tolerance) << name << " " << file_name;
     EXPECT_NEAR(sums.signed_sum, expected[file_name][2].get<double>(), tolerance)
         << name << " " << file_name;

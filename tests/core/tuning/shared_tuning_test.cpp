@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kProcesses = 2;
 constexpr int64_t kSteps = 3;
-constexpr double kTolerance = 1e-6;
+constexpr double kSharedTolerance = 1e-6;
 
 // The state that the threads of a group share.
 struct Meeting {
@@ -81,7 +81,7 @@ class ThreadGroup : public ProcessGroup {
 };
 
 // Sample i: tokens that depend on i, more of them for each one; its loss counts few of them.
-TuningSample SampleAt(int64_t index) {
+TuningSample SampleOfLength(int64_t index) {
   TuningSample sample;
   for (int64_t i = 0; i < 12 + index % 5; ++i) {
     sample.ids.push_back(static_cast<int32_t>((7 * i + 31 * index + i * i) % 250));
@@ -93,7 +93,7 @@ TuningSample SampleAt(int64_t index) {
 
 // A teacher's prompt and a student's, whose answers are equal.
 TuningSample DistilledAt(int64_t index) {
-  TuningSample sample = SampleAt(index);
+  TuningSample sample = SampleOfLength(index);
   sample.position_ids.clear();
   sample.in_loss.clear();
   sample.teacher_ids = sample.ids;
@@ -161,14 +161,14 @@ void ExpectSharedEqual(const std::string& model, const TunerSettings& settings,
     double largest = 0;
     for (size_t i = 0; i < values.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(values[i]) - others[i]));
-    EXPECT_LT(largest, kTolerance) << model << " " << name;
+    EXPECT_LT(largest, kSharedTolerance) << model << " " << name;
   }
   for (size_t step = 0; step < alone.history.size(); ++step) {
-    EXPECT_NEAR(shared[0].history[step].loss, alone.history[step].loss, kTolerance) << model;
+    EXPECT_NEAR(shared[0].history[step].loss, alone.history[step].loss, kSharedTolerance) << model;
     EXPECT_EQ(shared[0].history[step].loss, shared[1].history[step].loss) << model;
     EXPECT_EQ(shared[0].history[step].tokens, alone.history[step].tokens) << model;
   }
-  EXPECT_NEAR(shared[1].held_out, alone.held_out, kTolerance) << model;
+  EXPECT_NEAR(shared[1].held_out, alone.held_out, kSharedTolerance) << model;
 }
 
 TunerSettings Lora() {
@@ -178,10 +178,10 @@ TunerSettings Lora() {
 }
 
 TEST(SharedTuning, EqualsThatOfOneProcess) {
-  ExpectSharedEqual("qwen3", {}, SampleAt);
-  ExpectSharedEqual("qwen3", Lora(), SampleAt);
+  ExpectSharedEqual("qwen3", {}, SampleOfLength);
+  ExpectSharedEqual("qwen3", Lora(), SampleOfLength);
   // Experts that only samples of the other process choose.
-  ExpectSharedEqual("qwen2-moe", {}, SampleAt);
+  ExpectSharedEqual("qwen2-moe", {}, SampleOfLength);
 }
 
 TEST(SharedTuning, WeightsOfDistillationAreOfAllSamples) {
@@ -205,7 +205,7 @@ TEST(SharedTuning, AFailureOfOneLeavesAllAsTheyWere) {
       Tuner tuner(*source, settings, {});
       const auto failing = [](int64_t index) {
         if (index == 1) throw std::runtime_error("sample 1");
-        return SampleAt(index);
+        return SampleOfLength(index);
       };
       try {
         tuner.Step(failing, {});

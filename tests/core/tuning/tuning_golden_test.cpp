@@ -31,8 +31,8 @@ namespace {
 using Json = nlohmann::json;
 using test::FileSums;
 
-constexpr double kLossTolerance = 1e-5;
-constexpr double kNormTolerance = 1e-4;
+constexpr double kStepLossTolerance = 1e-5;
+constexpr double kStepNormTolerance = 1e-4;
 constexpr double kChangeTolerance = 1e-3;
 
 const Json& Golden() {
@@ -59,8 +59,8 @@ void RunSteps(const Json& item, const DifferentiableModel& model) {
     const double norm = optimizer.Step();
     const auto expected_loss = item["losses"][static_cast<size_t>(step)].get<double>();
     const auto expected_norm = item["norms"][static_cast<size_t>(step)].get<double>();
-    EXPECT_NEAR(loss.item<double>(), expected_loss, kLossTolerance * expected_loss) << what;
-    EXPECT_NEAR(norm, expected_norm, kNormTolerance * expected_norm) << what;
+    EXPECT_NEAR(loss.item<double>(), expected_loss, kStepLossTolerance * expected_loss) << what;
+    EXPECT_NEAR(norm, expected_norm, kStepNormTolerance * expected_norm) << what;
     std::rotate(ids.begin(), ids.begin() + 1, ids.end());
   }
   EXPECT_EQ(optimizer.steps_done(), settings.steps);

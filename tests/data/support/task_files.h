@@ -15,6 +15,14 @@
 
 namespace midscope {
 
+// A question over three documents, as published.
+inline constexpr const char* kQuestion =
+    R"({"question": "who wrote it", "answers": ["Ann Lee", "A. Lee"], "ctxs": [)"
+    R"({"title": "One", "text": "First.", "isgold": false},)"
+    R"({"title": "Two", "text": "By Ann Lee.", "isgold": true, "score": 1.5},)"
+    R"({"title": "Three", "text": "Third.", "hasanswer": false}]})"
+    "\n";
+
 class TaskFiles : public ::testing::Test {
  protected:
   void SetUp() override {

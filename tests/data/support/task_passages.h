@@ -17,6 +17,13 @@
 
 namespace midscope {
 
+// Landmark's text.
+inline constexpr const char* kPasskeyInstruction =
+    "There is an important info hidden inside a lot of irrelevant text. Find it and memorize them. "
+    "I will quiz you about the important information there.\n";
+inline constexpr const char* kPasskeyBlock =
+    "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
+
 // The text of the span with that name.
 inline std::string Passage(const TaskSample& sample, const std::string& name) {
   for (const ByteSpan& span : sample.spans) {

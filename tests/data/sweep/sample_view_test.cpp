@@ -39,7 +39,7 @@ Record SweepSample(int64_t sample) {
   return record;
 }
 
-std::string WriteSweep(const TemporaryFolder& folder) {
+std::string WriteViewedSweep(const TemporaryFolder& folder) {
   std::string path = folder.File("run.h5");
   SweepStore store = SweepStore::Create(path, R"({"seed":1})", ExampleProvenance());
   for (const int64_t sample : {2, 5, 9}) store.Append(sample, SweepSample(sample));
@@ -49,7 +49,7 @@ std::string WriteSweep(const TemporaryFolder& folder) {
 
 TEST(SampleView, GivesASweepsSampleAsTheWindowKnowsIt) {
   const TemporaryFolder folder;
-  const SampleView view(WriteSweep(folder));
+  const SampleView view(WriteViewedSweep(folder));
   EXPECT_THAT(view.samples().values, ElementsAre(2, 5, 9));
   EXPECT_EQ(view.settings().size, 0) << "attention is of the first setting alone";
   EXPECT_EQ(view.places().size, 0);
@@ -74,7 +74,7 @@ TEST(SampleView, GivesASweepsSampleAsTheWindowKnowsIt) {
 
 TEST(SampleView, OverviewHasNothingThatIsReadBySample) {
   const TemporaryFolder folder;
-  const SampleView view(WriteSweep(folder));
+  const SampleView view(WriteViewedSweep(folder));
   const RunFile file = view.Overview();
   EXPECT_EQ(file.plan_json, R"({"seed":1})");
   ASSERT_THAT(Names(file.records), ElementsAre("sweep"));
@@ -145,7 +145,7 @@ TEST(SampleView, CutsABatchAtItsPlace) {
 
 TEST(SampleView, RefusesWhatIsNotThereAndTakesFilesWithoutSamples) {
   const TemporaryFolder folder;
-  const std::string sweep = WriteSweep(folder);
+  const std::string sweep = WriteViewedSweep(folder);
   const SampleView view(sweep);
   for (const SampleChoice& choice :
        {SampleChoice{3, 0, 0}, SampleChoice{-1, 0, 0}, SampleChoice{0, 1, 0}}) {

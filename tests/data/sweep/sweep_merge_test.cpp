@@ -19,7 +19,8 @@ using test::ErrorMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kPlan = R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
+constexpr const char* kMergedPlan =
+    R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
 
 // As ExampleSample, but with one other setting and other outcomes.
 Record OtherSettingSample(int64_t sample) {
@@ -32,9 +33,9 @@ Record OtherSettingSample(int64_t sample) {
 
 TEST(SweepMerge, DisjointSamplesAreAsOfOneRun) {
   const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), kPlan, {0, 3, 4});
-  WriteSweep(folder.File("b.h5"), kPlan, {1, 2});
-  WriteSweep(folder.File("whole.h5"), kPlan, {0, 1, 2, 3, 4});
+  WriteSweep(folder.File("a.h5"), kMergedPlan, {0, 3, 4});
+  WriteSweep(folder.File("b.h5"), kMergedPlan, {1, 2});
+  WriteSweep(folder.File("whole.h5"), kMergedPlan, {0, 1, 2, 3, 4});
   const SweepMerge merge({folder.File("b.h5"), folder.File("a.h5")});
   EXPECT_FALSE(merge.joins_settings());
   EXPECT_THAT(merge.samples(), ElementsAre(0, 1, 2, 3, 4));
@@ -44,7 +45,7 @@ TEST(SweepMerge, DisjointSamplesAreAsOfOneRun) {
   SweepStoreOptions options;
   options.resume = true;
   SweepStore store =
-      SweepStore::Create(folder.File("merged.h5"), kPlan, ExampleProvenance(), options);
+      SweepStore::Create(folder.File("merged.h5"), kMergedPlan, ExampleProvenance(), options);
   EXPECT_EQ(store.finished().size(), 5U);
   store.Append(5, ExampleSample(5));
   store.Finish();
@@ -53,14 +54,15 @@ TEST(SweepMerge, DisjointSamplesAreAsOfOneRun) {
 TEST(SweepMerge, AJournalBesideAFileCounts) {
   const TemporaryFolder folder;
   {
-    SweepStore store = SweepStore::Create(folder.File("a.h5"), kPlan, ExampleProvenance());
+    SweepStore store = SweepStore::Create(folder.File("a.h5"), kMergedPlan, ExampleProvenance());
     store.Append(0, ExampleSample(0));
     store.Checkpoint();
     store.Append(1, ExampleSample(1));
     store.AppendFailure(2, "too long");
   }
   {
-    SweepStore never_folded = SweepStore::Create(folder.File("b.h5"), kPlan, ExampleProvenance());
+    SweepStore never_folded =
+        SweepStore::Create(folder.File("b.h5"), kMergedPlan, ExampleProvenance());
     never_folded.Append(2, ExampleSample(2));
     never_folded.AppendFailure(3, "too long");
   }
@@ -73,7 +75,7 @@ TEST(SweepMerge, AJournalBesideAFileCounts) {
 
 TEST(SweepMerge, SettingsOfTheSameSamplesStandSideBySide) {
   const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
+  WriteSweep(folder.File("a.h5"), kMergedPlan, {0, 1});
   {
     SweepStore store = SweepStore::Create(folder.File("b.h5"),
                                           R"~({"samples":9,"settings":["ntk(2)"],"task":"list"})~",
@@ -114,7 +116,7 @@ TEST(SweepMerge, WhatOneInputLeavesOutIsPutInForIt) {
     }
     store.Finish();
   };
-  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
+  WriteSweep(folder.File("a.h5"), kMergedPlan, {0, 1});
   write("failed.h5", true);
   for (const bool failed_first : {false, true}) {
     std::vector<std::string> files = {folder.File("a.h5"), folder.File("failed.h5")};
@@ -139,8 +141,8 @@ TEST(SweepMerge, WhatOneInputLeavesOutIsPutInForIt) {
 
 TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
   const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
-  WriteSweep(folder.File("again.h5"), kPlan, {1, 2});
+  WriteSweep(folder.File("a.h5"), kMergedPlan, {0, 1});
+  WriteSweep(folder.File("again.h5"), kMergedPlan, {1, 2});
   WriteSweep(folder.File("other.h5"),
              R"~({"task":"kv","samples":9,"settings":["none","pi(1.5)"]})~", {2});
   WriteSweep(folder.File("same_setting.h5"), R"~({"task":"list","samples":9,"settings":["none"]})~",
@@ -164,7 +166,7 @@ TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
 
 TEST(SweepMerge, AnInputThatIsReadIsNotTouched) {
   const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), kPlan, {0});
+  WriteSweep(folder.File("a.h5"), kMergedPlan, {0});
   SweepStore store = SweepStore::OpenForReading(folder.File("a.h5"));
   EXPECT_THAT(folder.Names(), ElementsAre("a.h5"));
   EXPECT_THROW(store.Append(1, ExampleSample(1)), std::logic_error);

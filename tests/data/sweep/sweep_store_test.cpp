@@ -25,12 +25,12 @@ using test::ErrorMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kPlan = R"({"task": "list:lines=20", "seed": 1})";
+constexpr const char* kStoredPlan = R"({"task": "list:lines=20", "seed": 1})";
 
 SweepStore OpenStore(const std::string& path, bool resume = false) {
   SweepStoreOptions options;
   options.resume = resume;
-  return SweepStore::Create(path, kPlan, ExampleProvenance(), options);
+  return SweepStore::Create(path, kStoredPlan, ExampleProvenance(), options);
 }
 
 std::vector<Record> Summaries(double accuracy) {
@@ -53,7 +53,7 @@ TEST(SweepStore, StacksSamplesAndPadsRaggedOnes) {
 
   const RunReader reader(path);
   EXPECT_THAT(reader.record_names(), ElementsAre("sweep", "outcome"));
-  EXPECT_EQ(reader.plan_json(), kPlan);
+  EXPECT_EQ(reader.plan_json(), kStoredPlan);
   EXPECT_EQ(reader.provenance().model_path, "model.gguf");
   const Record stacked = reader.Read("sweep");
   EXPECT_THAT(stacked.FindAxis("sample")->values, ElementsAre(2, 4, 7));

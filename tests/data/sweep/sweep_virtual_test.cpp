@@ -26,7 +26,8 @@ using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPlan = R"~({"task":"list","samples":12,"settings":["none","pi(1.5)"]})~";
+constexpr const char* kVirtualPlan =
+    R"~({"task":"list","samples":12,"settings":["none","pi(1.5)"]})~";
 
 void WriteVirtual(const std::string& path, const std::vector<std::string>& parts) {
   const SweepMerge merge(parts);
@@ -64,9 +65,9 @@ bool IsVirtual(const std::string& path, const char* data_set) {
 class SweepVirtual : public ::testing::Test {
  protected:
   void SetUp() override {
-    WriteSweep(File("a.h5"), kPlan, {0, 3, 4, 9});
-    WriteSweep(File("b.h5"), kPlan, {1, 5, 7, 8});
-    WriteSweep(File("50%b c.h5"), kPlan, {2, 6});
+    WriteSweep(File("a.h5"), kVirtualPlan, {0, 3, 4, 9});
+    WriteSweep(File("b.h5"), kVirtualPlan, {1, 5, 7, 8});
+    WriteSweep(File("50%b c.h5"), kVirtualPlan, {2, 6});
     WriteVirtual(File("all.h5"), parts());
   }
   std::string File(const std::string& name) const { return folder_.File(name); }
@@ -163,7 +164,7 @@ TEST_F(SweepVirtual, APartThatIsMissingOrAnotherOneIsNamed) {
   EXPECT_THAT(OpeningError(File("all.h5")), AllOf(HasSubstr("/b.h5"), HasSubstr("missing")));
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { opened.ReadSample("sweep", 1); }),
               HasSubstr("/b.h5"));
-  WriteSweep(File("b.h5"), kPlan, {1, 5, 7, 10});
+  WriteSweep(File("b.h5"), kVirtualPlan, {1, 5, 7, 10});
   EXPECT_THAT(OpeningError(File("all.h5")), AllOf(HasSubstr("/b.h5"), HasSubstr("changed")));
   std::string damaged = ReadBytes(File("gone.h5"));
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
@@ -209,7 +210,7 @@ TEST_F(SweepVirtual, PartsLieBesideItAndAreNoLinks) {
 
 TEST_F(SweepVirtual, WhatCannotBePointedIntoIsRefused) {
   {
-    SweepStore store = SweepStore::Create(File("going.h5"), kPlan, ExampleProvenance());
+    SweepStore store = SweepStore::Create(File("going.h5"), kVirtualPlan, ExampleProvenance());
     store.Append(10, ExampleSample(10));
     store.Checkpoint();
     store.Append(11, ExampleSample(11));
@@ -232,7 +233,8 @@ TEST_F(SweepVirtual, GoesOnAsAPlainFile) {
   SweepStoreOptions options;
   options.resume = true;
   {
-    SweepStore store = SweepStore::Create(File("all.h5"), kPlan, ExampleProvenance(), options);
+    SweepStore store =
+        SweepStore::Create(File("all.h5"), kVirtualPlan, ExampleProvenance(), options);
     EXPECT_EQ(store.finished().size(), 10U);
     store.Append(10, ExampleSample(10));
     store.Finish();

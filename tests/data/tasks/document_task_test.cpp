@@ -22,13 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kQuestion =
-    R"({"question": "who wrote it", "answers": ["Ann Lee", "A. Lee"], "ctxs": [)"
-    R"({"title": "One", "text": "First.", "isgold": false},)"
-    R"({"title": "Two", "text": "By Ann Lee.", "isgold": true, "score": 1.5},)"
-    R"({"title": "Three", "text": "Third.", "hasanswer": false}]})"
-    "\n";
-
 TEST(DocumentTask, InventedPassagesStandInThePublishedPrompt) {
   const TaskSample sample = MakeTask("mdqa:documents=3", 1)->Make(0, 2);
   EXPECT_EQ(sample.text,
@@ -87,12 +80,6 @@ TEST(DocumentTask, OnlyTheGoldPassageHoldsTheAnswer) {
   SplitMix64 random(1);
   EXPECT_EQ(InventFacts(kMostInventedPassages, random).passages.size(), 1000U);
 }
-
-constexpr const char* kPasskeyInstruction =
-    "There is an important info hidden inside a lot of irrelevant text. Find it and memorize them. "
-    "I will quiz you about the important information there.\n";
-constexpr const char* kPasskeyBlock =
-    "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
 
 TEST_F(TaskFiles, RandomDistractorsComeFromOtherQuestions) {
   const std::string other = R"({"question": "who sang it", "answers": ["Bo Ray"], "ctxs": [)"

@@ -52,13 +52,6 @@ TEST_F(TaskFiles, KeyValueRecordsBecomeThePublishedPrompt) {
   EXPECT_THAT(ErrorOf([&] { cut->Make(1, 0); }), HasSubstr("has 1 samples"));
 }
 
-constexpr const char* kQuestion =
-    R"({"question": "who wrote it", "answers": ["Ann Lee", "A. Lee"], "ctxs": [)"
-    R"({"title": "One", "text": "First.", "isgold": false},)"
-    R"({"title": "Two", "text": "By Ann Lee.", "isgold": true, "score": 1.5},)"
-    R"({"title": "Three", "text": "Third.", "hasanswer": false}]})"
-    "\n";
-
 TEST_F(TaskFiles, QuestionsOverDocumentsBecomeThePublishedPrompt) {
   const auto task = Make("mdqa:", kQuestion);
   EXPECT_EQ(task->pieces(), 3);

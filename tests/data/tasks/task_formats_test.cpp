@@ -81,12 +81,6 @@ TEST(LinesTask, NamesAreDistinctAtTheLongestPublishedLength) {
   EXPECT_EQ(names.size(), 1350U);
 }
 
-constexpr const char* kPasskeyInstruction =
-    "There is an important info hidden inside a lot of irrelevant text. Find it and memorize them. "
-    "I will quiz you about the important information there.\n";
-constexpr const char* kPasskeyBlock =
-    "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
-
 TEST(PasskeyTask, HasTheFormOfLandmarkAndYarn) {
   const TaskSample sample = Counted("passkey:tokens=200")->Make(3, 51);
   const std::string& key = sample.answers[0];

@@ -15,6 +15,6 @@ bool RegisterTest(const char* source, std::unique_ptr<QObject> (*make)());
 }  // namespace midscope::test
 
 // Used instead of QTEST_MAIN.
-#define MIDSCOPE_GUI_TEST(Class)                                                \
-  [[maybe_unused]] static const bool registered = midscope::test::RegisterTest( \
+#define MIDSCOPE_GUI_TEST(Class)                                                        \
+  [[maybe_unused]] static const bool registered_##Class = midscope::test::RegisterTest( \
       __FILE__, []() -> std::unique_ptr<QObject> { return std::make_unique<Class>(); });

@@ -20,7 +20,7 @@ using testing::GoldenPrompt;
 using testing::kAttributionTolerance;
 using testing::MeasureProbe;
 
-double Attribute(const Record& record, const std::string& name) {
+double NumberIn(const Record& record, const std::string& name) {
   return std::get<double>(record.attributes.at(name));
 }
 
@@ -36,13 +36,12 @@ TEST(AttributionGolden, AnswerAttributionIsTheForwardOne) {
         << model;
     const double difference = item["difference"];
     const double tolerance = kAttributionTolerance * std::max(1.0, std::abs(difference));
-    EXPECT_NEAR(Attribute(record, "logit_difference"), difference, tolerance) << model;
-    EXPECT_NEAR(Attribute(record, "attribution_sum"), difference, tolerance) << model;
-    EXPECT_NEAR(Attribute(record, "embedding_attribution"), item["embedding"].get<double>(),
+    EXPECT_NEAR(NumberIn(record, "logit_difference"), difference, tolerance) << model;
+    EXPECT_NEAR(NumberIn(record, "attribution_sum"), difference, tolerance) << model;
+    EXPECT_NEAR(NumberIn(record, "embedding_attribution"), item["embedding"].get<double>(),
                 tolerance)
         << model;
-    EXPECT_NEAR(Attribute(record, "constant_attribution"), item["constant"].get<double>(),
-                tolerance)
+    EXPECT_NEAR(NumberIn(record, "constant_attribution"), item["constant"].get<double>(), tolerance)
         << model;
     ExpectNumbers(ArrayValues<double>(record, "answer_attribution"), item["heads"],
                   kAttributionTolerance, model + " heads");

@@ -20,7 +20,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using testing::MeasureProbe;
 
-Record Measure(const std::string& model) {
+Record MeasureEmbeddings(const std::string& model) {
   Prompt prompt;
   prompt.ids = {1, 2, 3};
   return MeasureProbe(*test::TinyDecoder(model), prompt, "position_embeddings");
@@ -28,7 +28,7 @@ Record Measure(const std::string& model) {
 
 // Channels j and j + 15 of xglm have a period of 2 pi 10000^(j / 14) positions.
 TEST(PositionEmbeddings, HaveThePeriodsOfASinusoidalTable) {
-  const Record record = Measure("xglm");
+  const Record record = MeasureEmbeddings("xglm");
   const auto& period = ArrayValues<double>(record, "dominant_period");
   const auto& share = ArrayValues<double>(record, "period_share");
   ASSERT_EQ(period.size(), 30u);
@@ -46,7 +46,7 @@ TEST(PositionEmbeddings, HaveThePeriodsOfASinusoidalTable) {
 }
 
 TEST(PositionEmbeddings, OfASinusoidalTableAreAsSimilarAsTheFormulaSays) {
-  const Record record = Measure("xglm");
+  const Record record = MeasureEmbeddings("xglm");
   const auto& similarity = ArrayValues<double>(record, "similarity");
   const auto& vaswani = ArrayValues<double>(record, "sinusoidal_similarity");
   ASSERT_EQ(similarity.size(), 131u);
@@ -66,7 +66,7 @@ TEST(PositionEmbeddings, OfASinusoidalTableAreAsSimilarAsTheFormulaSays) {
 
 // The rows are independent of each other.
 TEST(PositionEmbeddings, OfARandomLearnedTableAreNotAlike) {
-  const Record record = Measure("gpt2");
+  const Record record = MeasureEmbeddings("gpt2");
   const auto& table = ArrayValues<float>(record, "position_embedding");
   EXPECT_EQ(table.size(), 131u * 30);
   const std::vector<float> row = test::TinyDecoder("gpt2")->PositionEmbedding(130);
@@ -78,9 +78,10 @@ TEST(PositionEmbeddings, OfARandomLearnedTableAreNotAlike) {
 }
 
 TEST(PositionEmbeddings, AreRefusedWhereTheModelHasNone) {
-  EXPECT_THAT(test::ErrorMessage([] { Measure("llama"); }),
+  EXPECT_THAT(test::ErrorMessage([] { MeasureEmbeddings("llama"); }),
               HasSubstr("rotations of queries and keys"));
-  EXPECT_THAT(test::ErrorMessage([] { Measure("bloom"); }), HasSubstr("it attends with ALiBi"));
+  EXPECT_THAT(test::ErrorMessage([] { MeasureEmbeddings("bloom"); }),
+              HasSubstr("it attends with ALiBi"));
 }
 
 }  // namespace

@@ -20,17 +20,17 @@
 namespace midscope {
 namespace {
 
-constexpr uint32_t kBlocks = 12;
+constexpr uint32_t kLayers = 12;
 
-std::shared_ptr<const Decoder> TinyDecoder() {
-  static const test::TemporaryFile file(test::TinyModel(kBlocks, 1024).Bytes());
+std::shared_ptr<const Decoder> SmallDecoder() {
+  static const test::TemporaryFile file(test::TinyModel(kLayers, 1024).Bytes());
   static const std::shared_ptr<const Decoder> decoder = Decoder::Open(file.path().string(), {});
   return decoder;
 }
 
 Prompt RandomPrompt(int64_t tokens) {
   Prompt prompt;
-  prompt.ids = RandomTextIds(TinyDecoder()->tokenizer(), 5, 0, tokens);
+  prompt.ids = RandomTextIds(SmallDecoder()->tokenizer(), 5, 0, tokens);
   return prompt;
 }
 
@@ -47,19 +47,19 @@ int64_t Whole(const Record& record, const char* name) {
 std::vector<int64_t> MonotoneLayers(const Prompt& prompt, const Intervention& intervention,
                                     int64_t skip) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
-  const int64_t hidden = TinyDecoder()->config().hidden;
-  ResidualRows rows(TinyDecoder()->config(), tokens);
+  const int64_t hidden = SmallDecoder()->config().hidden;
+  ResidualRows rows(SmallDecoder()->config(), tokens);
   RunRequest request;
   request.ids = prompt.ids;
   request.intervention = intervention;
   request.hooks = {&rows};
-  TinyDecoder()->RunOne(request, {});
+  SmallDecoder()->RunOne(request, {});
   const CubicFit fit(tokens - skip);
   std::vector<int64_t> counts;
   for (int64_t channel = 0; channel < hidden; ++channel) {
     int64_t rising = 0;
     int64_t falling = 0;
-    for (int64_t layer = 2; layer <= kBlocks - 2; ++layer) {
+    for (int64_t layer = 2; layer <= kLayers - 2; ++layer) {
       std::vector<double> series;
       for (int64_t token = skip; token < tokens; ++token) {
         const int64_t row = layer * tokens + token;
@@ -76,8 +76,8 @@ std::vector<int64_t> MonotoneLayers(const Prompt& prompt, const Intervention& in
 
 TEST(PromptChannels, CountsLayersAsFitsOfThePromptsOwnStatesDo) {
   const Prompt prompt = RandomPrompt(120);
-  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
-  const Record plain = RankPromptChannels(*TinyDecoder(), prompt, {}, options, 4, {});
+  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kLayers);
+  const Record plain = RankPromptChannels(*SmallDecoder(), prompt, {}, options, 4, {});
   EXPECT_EQ(plain.name, kPromptChannelsRecord);
   // A quarter of 120 positions, instead of 100 and 200 as in the search.
   EXPECT_EQ(Whole(plain, "trend_skip"), 30);
@@ -87,13 +87,13 @@ TEST(PromptChannels, CountsLayersAsFitsOfThePromptsOwnStatesDo) {
   EXPECT_EQ(Values<int64_t>(plain, "monotone_layers"), MonotoneLayers(prompt, {}, 30));
   // Under a setting, the hidden states differ.
   const Intervention scaled = ParseIntervention("channel(3, factor=4, layers=1-6, rows=all)");
-  const Record changed = RankPromptChannels(*TinyDecoder(), prompt, scaled, options, 4, {});
+  const Record changed = RankPromptChannels(*SmallDecoder(), prompt, scaled, options, 4, {});
   EXPECT_EQ(Values<int64_t>(changed, "monotone_layers"), MonotoneLayers(prompt, scaled, 30));
   EXPECT_NE(Values<int64_t>(changed, "monotone_layers"), Values<int64_t>(plain, "monotone_layers"));
 }
 
 TEST(PromptChannels, SkipsNoMoreThanTheSearchDoes) {
-  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
+  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kLayers);
   EXPECT_EQ(ForPrompt(options, 1000).trend_skip, 100);
   EXPECT_EQ(ForPrompt(options, 1000).smoothness_skip, 200);
   EXPECT_EQ(ForPrompt(options, 400).trend_skip, 100);
@@ -102,7 +102,7 @@ TEST(PromptChannels, SkipsNoMoreThanTheSearchDoes) {
 }
 
 TEST(PromptChannels, RefusesAPromptThatIsTooShort) {
-  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
+  const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kLayers);
   EXPECT_NO_THROW(ForPrompt(options, 29));
   try {
     ForPrompt(options, 28);

@@ -45,7 +45,7 @@ std::string Script(const std::filesystem::path& page) {
   return script;
 }
 
-std::vector<std::vector<std::string>> Commands(const std::string& script) {
+std::vector<std::vector<std::string>> CommandsIn(const std::string& script) {
   const std::string shell = ShellCommand("bash", {"-c", kWrapper + script}) + " 2>&1";
   FILE* output = popen(shell.c_str(), "r");
   std::vector<std::vector<std::string>> commands(1);
@@ -77,7 +77,7 @@ TEST(DocumentedCommands, AreUnderstood) {
   for (const char* room : {"", "core", "data", "probes", "gui", ".packaging/site/tasks"}) {
     for (const auto& entry : std::filesystem::directory_iterator(root / room)) {
       if (entry.path().extension() != ".md" || entry.path().filename() == "CHANGELOG.md") continue;
-      for (const auto& words : Commands(Script(entry.path()))) {
+      for (const auto& words : CommandsIn(Script(entry.path()))) {
         ASSERT_FALSE(words.empty());
         if (others.contains(words.front())) continue;
         const std::string shown = entry.path().filename().string() + ": " + words.front();

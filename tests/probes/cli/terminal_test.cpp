@@ -131,7 +131,7 @@ TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
 TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
   EXPECT_EQ(ProgressJson({"sweep", 12, 40, "samples"}),
             R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     ProgressLine line(ProgressForm::kJson);
     line.Draw({"load", 0, 2, "tensors"});
@@ -139,7 +139,7 @@ TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
     line.Draw({"load", 2, 2, "tensors"});
     line.Draw({"sweep", 0, 4, "samples"});
   }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "{\"stage\":\"load\",\"done\":0,\"total\":2,\"unit\":\"tensors\"}\n"
             "{\"stage\":\"load\",\"done\":2,\"total\":2,\"unit\":\"tensors\"}\n"
             "{\"stage\":\"sweep\",\"done\":0,\"total\":4,\"unit\":\"samples\"}\n");

@@ -38,17 +38,10 @@ std::vector<Record> RunAll(const Prompt& prompt, const std::string& with,
   return records;
 }
 
-const Record* Find(const std::vector<Record>& records, const std::string& name) {
-  for (const Record& record : records) {
-    if (record.name == name) return &record;
-  }
-  return nullptr;
-}
-
 template <typename T>
 const std::vector<T>& Data(const std::vector<Record>& records, const std::string& record,
                            const std::string& array) {
-  return std::get<std::vector<T>>(Find(records, record)->FindArray(array)->data);
+  return std::get<std::vector<T>>(FindRecord(records, record)->FindArray(array)->data);
 }
 
 TEST(RunProbes, GivesEveryFixedArrayOnce) {
@@ -66,10 +59,10 @@ TEST(RunProbes, GivesEveryFixedArrayOnce) {
 
 TEST(RunProbes, CostsOnlyWhatIsAskedFor) {
   const std::vector<Record> records = RunAll(France(), "none", "", 0);
-  EXPECT_EQ(Find(records, "hidden_channels"), nullptr);
-  EXPECT_EQ(Find(records, "residual_rows"), nullptr);
-  EXPECT_EQ(Find(records, "answer"), nullptr);
-  EXPECT_NE(Find(records, "last_query_attention"), nullptr);
+  EXPECT_EQ(FindRecord(records, "hidden_channels"), nullptr);
+  EXPECT_EQ(FindRecord(records, "residual_rows"), nullptr);
+  EXPECT_EQ(FindRecord(records, "answer"), nullptr);
+  EXPECT_NE(FindRecord(records, "last_query_attention"), nullptr);
 }
 
 TEST(RunProbes, AttentionRowsSumToOne) {
@@ -178,7 +171,8 @@ TEST(RunProbes, RatiosAreThoseOfTheScheme) {
 TEST(RunProbes, ScoreCountsByThePapersRuleAndInModeCodeByTheCodes) {
   const auto rule = [](const std::string& with) {
     const std::vector<Record> records = RunAll(France(), with, "", 0);
-    return std::get<std::string>(Find(records, "position_awareness")->attributes.at("threshold"));
+    return std::get<std::string>(
+        FindRecord(records, "position_awareness")->attributes.at("threshold"));
   };
   EXPECT_EQ(rule("none"), ">= 3/tokens");
   EXPECT_EQ(rule("ms-poe(mode=group)"), ">= 3/tokens");
@@ -189,7 +183,7 @@ TEST(RunProbes, ScoreCountsByThePapersRuleAndInModeCodeByTheCodes) {
 TEST(RunProbes, AnAnswerIsScoredWithoutChangingTheProbes) {
   const std::vector<Record> plain = RunAll(France(), "none", "100", 2);
   const std::vector<Record> scored = RunAll(France(" Paris, of course"), "none", "100", 2);
-  const Record* answer = Find(scored, "answer");
+  const Record* answer = FindRecord(scored, "answer");
   ASSERT_NE(answer, nullptr);
   const auto& token_nll =
       std::get<std::vector<double>>(answer->FindArray("answer_token_nll")->data);

@@ -32,7 +32,7 @@ using testing::With;
 
 constexpr const char* kChannel = "channel(100, factor=-1, layers=8-25)";
 
-Arguments Sweep(const std::string& file, const Arguments& more) {
+Arguments AddedSweep(const std::string& file, const Arguments& more) {
   return With(
       {"sweep", "embedded", "--task", "list:lines=6", "--seed", "5", "--json", "--out", file},
       more);
@@ -78,16 +78,16 @@ void ExpectSameFile(const std::string& a, const std::string& b) {
 TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
   const TemporaryFolder folder;
   const std::string grown = folder.File("grown.h5");
-  RunWell(Sweep(grown, {"--places", "1,6", "--samples", "2", "--with", "none"}));
-  const ProgramRun added =
-      RunWell(Sweep(grown, {"--add", "--places", "3", "--with", kChannel, "--with", "pi(1.5)"}));
+  RunWell(AddedSweep(grown, {"--places", "1,6", "--samples", "2", "--with", "none"}));
+  const ProgramRun added = RunWell(
+      AddedSweep(grown, {"--add", "--places", "3", "--with", kChannel, "--with", "pi(1.5)"}));
   EXPECT_THAT(added.err, HasSubstr("remains unchanged"));
-  const ProgramRun more = RunWell(Sweep(grown, {"--add", "--samples", "3"}));
+  const ProgramRun more = RunWell(AddedSweep(grown, {"--add", "--samples", "3"}));
   EXPECT_THAT(more.err, Not(HasSubstr("run again")));
   const std::string whole = folder.File("whole.h5");
   const ProgramRun at_once =
-      RunWell(Sweep(whole, {"--places", "1,3,6", "--samples", "3", "--with", "none", "--with",
-                            kChannel, "--with", "pi(1.5)"}));
+      RunWell(AddedSweep(whole, {"--places", "1,3,6", "--samples", "3", "--with", "none", "--with",
+                                 kChannel, "--with", "pi(1.5)"}));
   EXPECT_EQ(json::parse(more.out)["rows"], json::parse(at_once.out)["rows"]);
   ExpectSameFile(grown, whole);
   // Times differ between the two files and are not compared.
@@ -99,8 +99,8 @@ TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
 TEST(ProgramAdd, NothingToAddPrintsTheTable) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  const ProgramRun first = RunWell(Sweep(file, {"--places", "1", "--samples", "2"}));
-  const ProgramRun again = RunWell(Sweep(file, {"--add", "--places", "1"}));
+  const ProgramRun first = RunWell(AddedSweep(file, {"--places", "1", "--samples", "2"}));
+  const ProgramRun again = RunWell(AddedSweep(file, {"--add", "--places", "1"}));
   EXPECT_THAT(again.err, HasSubstr("nothing to add"));
   EXPECT_EQ(again.out, first.out);
 }
@@ -108,23 +108,24 @@ TEST(ProgramAdd, NothingToAddPrintsTheTable) {
 TEST(ProgramAdd, WhatDiffersIsNamed) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  RunWell(Sweep(file, {"--places", "1", "--samples", "1", "--with", "none"}));
-  const ProgramRun resumed = RunMidscope(Sweep(file, {"--resume", "--places", "1", "--samples", "1",
-                                                      "--with", "none", "--with", "pi(1.5)"}));
+  RunWell(AddedSweep(file, {"--places", "1", "--samples", "1", "--with", "none"}));
+  const ProgramRun resumed =
+      RunMidscope(AddedSweep(file, {"--resume", "--places", "1", "--samples", "1", "--with", "none",
+                                    "--with", "pi(1.5)"}));
   EXPECT_EQ(resumed.status, 1);
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("settings: there without 'pi(1.5)'"), HasSubstr("--add"),
                                  Not(HasSubstr("{"))));
-  const ProgramRun other = RunMidscope(Sweep(file, {"--add", "--bos", "on"}));
+  const ProgramRun other = RunMidscope(AddedSweep(file, {"--add", "--bos", "on"}));
   EXPECT_EQ(other.status, 1);
   EXPECT_THAT(other.err, HasSubstr("bos is not set there, but 'on' is requested"));
-  EXPECT_EQ(RunMidscope(Sweep(folder.File("none.h5"), {"--add"})).status, 2);
-  EXPECT_EQ(RunMidscope(Sweep(file, {"--add", "--resume"})).status, 2);
+  EXPECT_EQ(RunMidscope(AddedSweep(folder.File("none.h5"), {"--add"})).status, 2);
+  EXPECT_EQ(RunMidscope(AddedSweep(file, {"--add", "--resume"})).status, 2);
 }
 
 TEST(ProgramAdd, EqualSettingsAreRefused) {
   const TemporaryFolder folder;
-  const ProgramRun run =
-      RunMidscope(Sweep(folder.File("run.h5"), {"--with", "pi(1.5)", "--with", "pi(ratio=1.5)"}));
+  const ProgramRun run = RunMidscope(
+      AddedSweep(folder.File("run.h5"), {"--with", "pi(1.5)", "--with", "pi(ratio=1.5)"}));
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, HasSubstr("same setting"));
 }

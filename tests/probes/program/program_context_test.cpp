@@ -27,7 +27,7 @@ using testing::RunMidscope;
 using testing::TemporaryFolder;
 using testing::With;
 
-constexpr const char* kModel = MIDSCOPE_TESTS
+constexpr const char* kFarModel = MIDSCOPE_TESTS
     "/core/golden/tiny_models"
     "/llama";
 constexpr const char* kFar = "self-extend(group=4, window=16)";
@@ -57,10 +57,10 @@ TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
             << "\n";
     }
   }
-  const Arguments sweep = {"sweep",     kModel, "--task",  "jsonl:file=" + task,
-                           "--places",  "1,2",  "--score", "likelihood",
-                           "--samples", "4",    "--with",  "none",
-                           "--with",    kFar,   "--out",   file};
+  const Arguments sweep = {"sweep",     kFarModel, "--task",  "jsonl:file=" + task,
+                           "--places",  "1,2",     "--score", "likelihood",
+                           "--samples", "4",       "--with",  "none",
+                           "--with",    kFar,      "--out",   file};
   const ProgramRun run = RunMidscope(sweep);
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("sample 1: none is not run: prompt too long"));
@@ -94,7 +94,7 @@ TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
 
 TEST(ProgramContext, PerplexityTakesWindowsThatTheSettingHolds) {
   const TemporaryFolder folder;
-  const Arguments probe = {"probe",    kModel,       "--prompt-file", LongText(folder),
+  const Arguments probe = {"probe",    kFarModel,    "--prompt-file", LongText(folder),
                            "--probes", "perplexity", "--window",      "200",
                            "--stride", "100",        "--json"};
   const ProgramRun none = RunMidscope(probe);
@@ -115,7 +115,7 @@ TEST(ProgramContext, PerplexityTakesWindowsThatTheSettingHolds) {
 
 TEST(ProgramContext, ProbeRunsThereOnRequestAndMarksIt) {
   const TemporaryFolder folder;
-  const Arguments probe = {"probe",          kModel,     "--prompt-file",
+  const Arguments probe = {"probe",          kFarModel,  "--prompt-file",
                            LongText(folder), "--answer", " Paris"};
   const ProgramRun refused = RunMidscope(probe);
   EXPECT_EQ(refused.status, 2);
@@ -128,7 +128,7 @@ TEST(ProgramContext, ProbeRunsThereOnRequestAndMarksIt) {
   const RunReader reader(file);
   EXPECT_EQ(std::get<int64_t>(reader.Describe("answer").attributes.at("beyond_context")), 1);
   const ProgramRun within =
-      RunMidscope({"probe", kModel, "--prompt", "The capital", "--beyond-context"});
+      RunMidscope({"probe", kFarModel, "--prompt", "The capital", "--beyond-context"});
   EXPECT_THAT(within.out, Not(HasSubstr("*")));
 }
 
@@ -137,13 +137,13 @@ TEST(ProgramContext, WhatIfAndGenerateDoToo) {
   const std::string settings = folder.File("settings.txt");
   std::ofstream(settings) << "none\n" << kFar << "\n";
   const ProgramRun run =
-      RunMidscope({"whatif", kModel, "--prompt-file", LongText(folder), "--beyond-context"},
+      RunMidscope({"whatif", kFarModel, "--prompt-file", LongText(folder), "--beyond-context"},
                   {.standard_input = settings});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("none *\n"), HasSubstr("  * beyond the context: ")));
   EXPECT_THAT(run.out, Not(HasSubstr("window=16) *")));
-  const Arguments generate = {"generate",     kModel, "--prompt-file", LongText(folder),
-                              "--new-tokens", "3",    "--json"};
+  const Arguments generate = {"generate",     kFarModel, "--prompt-file", LongText(folder),
+                              "--new-tokens", "3",       "--json"};
   EXPECT_EQ(RunMidscope(generate).status, 2);
   const ProgramRun beyond = RunMidscope(With(generate, {"--beyond-context"}));
   ASSERT_EQ(beyond.status, 0) << beyond.err;

@@ -23,7 +23,7 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 
 // Writes a sweep of two settings over two samples with four lines.
-void Sweep(const std::string& file, const std::string& places) {
+void SweepTo(const std::string& file, const std::string& places) {
   RunWell({"sweep", "embedded", "--task", "list:lines=4", "--samples", "2", "--places", places,
            "--with", "pi(1.2)", "--with", "pi(1.5)", "--out", file});
 }
@@ -34,8 +34,8 @@ TEST(ProgramCurves, PrintsGapsOfSeveralPlacesAlone) {
   const std::string several = folder.File("several");
   std::filesystem::create_directory(one);
   std::filesystem::create_directory(several);
-  Sweep(one + "/run.h5", "4");
-  Sweep(several + "/run.h5", "1,4");
+  SweepTo(one + "/run.h5", "4");
+  SweepTo(several + "/run.h5", "1,4");
 
   const std::string file = folder.File("one.h5");
   const ProgramRun single = RunWell({"curves", one, "--out", file});
@@ -81,7 +81,7 @@ TEST(ProgramCurves, FilesOfProbesGiveAttentionOnTheGoldByPlace) {
   // Over the length of prompts; both files are found in their folder.
   EXPECT_THAT(RunWell({"curves", folder.File(""), "--over", "length"}).out,
               HasSubstr("gold_attention"));
-  Sweep(folder.File("sweep.h5"), "1,4");
+  SweepTo(folder.File("sweep.h5"), "1,4");
   const ProgramRun mixed = RunMidscope({"curves", folder.File("sweep.h5"), folder.File("4.h5")});
   EXPECT_EQ(mixed.status, 2);
   EXPECT_THAT(mixed.err, HasSubstr("no measure in common"));

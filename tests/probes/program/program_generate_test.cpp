@@ -21,11 +21,11 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-const Arguments kFrance = {"--prompt", "The capital of France is", "--dtype", "float32"};
+const Arguments kFranceArguments = {"--prompt", "The capital of France is", "--dtype", "float32"};
 
 TEST(ProgramGenerate, AnswerAndPassageAreThoseOfProbe) {
-  const Arguments more = With(kFrance, {"--answer", " Paris", "--span", "gold=France", "--with",
-                                        "boost(span=gold, factor=3)", "--json"});
+  const Arguments more = With(kFranceArguments, {"--answer", " Paris", "--span", "gold=France",
+                                                 "--with", "boost(span=gold, factor=3)", "--json"});
   const json generated =
       json::parse(RunWell(With({"generate", "embedded", "--new-tokens", "2"}, more)).out);
   const json probed = json::parse(RunWell(With({"probe", "embedded"}, more)).out);
@@ -52,7 +52,7 @@ TEST(ProgramGenerate, TheFileHoldsWhatIsGenerated) {
   const TemporaryFolder folder;
   const std::string file = folder.File("text.h5");
   const Arguments words =
-      With(With({"generate", "embedded", "--new-tokens", "3", "--out", file}, kFrance),
+      With(With({"generate", "embedded", "--new-tokens", "3", "--out", file}, kFranceArguments),
            {"--answer", " Paris"});
   const ProgramRun run = RunWell(words);
   EXPECT_THAT(run.out, HasSubstr("\nanswer ' Paris': "));
@@ -70,7 +70,7 @@ TEST(ProgramGenerate, OptionsOfDrawingNeedATemperature) {
   for (const Arguments& option :
        {Arguments{"--seed", "3"}, Arguments{"--top-k", "5"}, Arguments{"--top-p", "0.9"}}) {
     const Arguments words =
-        With(With({"generate", "embedded", "--new-tokens", "1"}, kFrance), option);
+        With(With({"generate", "embedded", "--new-tokens", "1"}, kFranceArguments), option);
     const ProgramRun greedy = RunMidscope(words);
     EXPECT_EQ(greedy.status, 2);
     EXPECT_THAT(greedy.err, HasSubstr("--temperature"));
@@ -80,7 +80,8 @@ TEST(ProgramGenerate, OptionsOfDrawingNeedATemperature) {
 
 TEST(ProgramGenerate, AnOverwriteWithoutAFileHasNoEffect) {
   for (const char* command : {"generate", "probe"}) {
-    const ProgramRun run = RunMidscope(With(With({command, "embedded"}, kFrance), {"--overwrite"}));
+    const ProgramRun run =
+        RunMidscope(With(With({command, "embedded"}, kFranceArguments), {"--overwrite"}));
     EXPECT_EQ(run.status, 2);
     EXPECT_THAT(run.err, HasSubstr("no effect without --out"));
   }

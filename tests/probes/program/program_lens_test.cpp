@@ -25,7 +25,7 @@ using testing::With;
 
 const std::string lens_model = test::TinyModelFolder("llama");
 
-std::string Contents(const std::string& path) {
+std::string ContentsOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -47,7 +47,7 @@ TEST(ProgramLens, ResumesToTheBitsOfOneRun) {
   EXPECT_THAT(RunMidscope(Fit(parts, "3")).err, HasSubstr("Give --resume"));
   const json resumed = json::parse(RunWell(With(Fit(parts, "3"), {"--resume", "--json"})).out);
   EXPECT_EQ(resumed["prompts"], 3);
-  EXPECT_EQ(Contents(parts), Contents(whole));
+  EXPECT_EQ(ContentsOf(parts), ContentsOf(whole));
   const ProgramRun other = RunMidscope(With(Fit(parts, "4"), {"--resume", "--seed", "2"}));
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("it was fitted on another model, other data"));

@@ -28,14 +28,14 @@ using testing::RunningProgram;
 using testing::RunWell;
 using testing::With;
 
-constexpr const char* kModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
+constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
 class ProgramOverwrite : public ::testing::Test {
  protected:
   std::string File(const std::string& name) const { return folder_.File(name); }
   // Arguments for prompts longer than the model's context.
   Arguments TooLong(const std::string& samples) const {
-    return {"sweep",      kModel,      "--task", "kv:pairs=1", "--score",
+    return {"sweep",      kTinyLlama,  "--task", "kv:pairs=1", "--score",
             "likelihood", "--samples", samples,  "--out",      File("run.h5")};
   }
   Arguments Sweep(const std::string& samples) const {
@@ -60,7 +60,7 @@ TEST_F(ProgramOverwrite, IsRefusedWhereTheSweepRuns) {
   ASSERT_TRUE(Comes([&] { return HasJournal(File("run.h5")); }));
   for (const Arguments& second :
        {With(Sweep("1"), {"--overwrite"}),
-        Arguments{"probe", kModel, "--prompt", "x", "--out", File("run.h5"), "--overwrite"},
+        Arguments{"probe", kTinyLlama, "--prompt", "x", "--out", File("run.h5"), "--overwrite"},
         Arguments{"rope", "--dim", "8", "--base", "100", "--context", "64", "--out", File("run.h5"),
                   "--overwrite"}}) {
     const ProgramRun refused = RunMidscope(second);
@@ -106,15 +106,15 @@ TEST_F(ProgramOverwrite, AResumeThatAddsNothingLeavesTheFileAsItIs) {
 // --add needs no task argument, because the task is that of the file.
 TEST_F(ProgramOverwrite, AddTakesTheTaskFromTheFile) {
   RunWell(Sweep("2"));
-  RunWell(
-      {"sweep", kModel, "--beyond-context", "--out", File("run.h5"), "--add", "--with", "pi(2)"});
+  RunWell({"sweep", kTinyLlama, "--beyond-context", "--out", File("run.h5"), "--add", "--with",
+           "pi(2)"});
   const Record means = RunReader(File("run.h5")).Describe("outcome_means");
   EXPECT_THAT(means.FindAxis("setting")->labels, ElementsAre("none", "pi(2)"));
 }
 
 TEST_F(ProgramOverwrite, ABatchOfProbesKeepsTheOldFile) {
   const Arguments probe = {
-      "probe",    kModel,           "--task",           "kv:pairs=1", "--samples",   "2",
+      "probe",    kTinyLlama,       "--task",           "kv:pairs=1", "--samples",   "2",
       "--probes", "span_attention", "--beyond-context", "--out",      File("run.h5")};
   RunWell(probe);
   const std::string old = ReadBytes(File("run.h5"));

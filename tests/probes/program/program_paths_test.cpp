@@ -32,7 +32,7 @@ using testing::With;
 
 constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
-void ExpectRefused(const Arguments& words, const std::string& reason) {
+void ExpectRefusedFor(const Arguments& words, const std::string& reason) {
   const ProgramRun run = RunMidscope(words);
   const std::string line = ::testing::PrintToString(words);
   EXPECT_TRUE(run.status == 1 || run.status == 2) << line << run.status;
@@ -67,9 +67,10 @@ TEST(ProgramPaths, ACircleOfLinksAndALongName) {
   const TemporaryFolder folder;
   fs::create_symlink("b", folder.File("a"));
   fs::create_symlink("a", folder.File("b"));
-  for (const Arguments& words : CommandsAt(folder.File("a"))) ExpectRefused(words, "symbolic link");
+  for (const Arguments& words : CommandsAt(folder.File("a")))
+    ExpectRefusedFor(words, "symbolic link");
   for (const Arguments& words : CommandsAt(folder.File(std::string(300, 'x'))))
-    ExpectRefused(words, "name too long");
+    ExpectRefusedFor(words, "name too long");
 }
 
 TEST(ProgramPaths, AFolderThatMayNotBeEntered) {
@@ -79,11 +80,11 @@ TEST(ProgramPaths, AFolderThatMayNotBeEntered) {
   if (::access(folder.File("closed").c_str(), X_OK) == 0)
     GTEST_SKIP() << "root may enter every folder";
   for (const Arguments& words : CommandsAt(folder.File("closed/x.h5")))
-    ExpectRefused(words, "Permission denied");
+    ExpectRefusedFor(words, "Permission denied");
   std::ofstream(folder.File("file")) << "{}";
   ::chmod(folder.File("file").c_str(), 0);
-  ExpectRefused({"show", folder.File("file")}, "Permission denied");
-  ExpectRefused({"probe", kTiny, "--prompt-file", folder.File("file")}, "Permission denied");
+  ExpectRefusedFor({"show", folder.File("file")}, "Permission denied");
+  ExpectRefusedFor({"probe", kTiny, "--prompt-file", folder.File("file")}, "Permission denied");
 }
 
 // Results are often stored on another disk, with a link to them.
@@ -129,31 +130,31 @@ TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
 TEST(ProgramPaths, AModelThatIsNotWholeIsNamedByWhatIsMissing) {
   const TemporaryFolder folder;
   fs::copy(kTiny, folder.File("model"));
-  ExpectRefused({"info", folder.File("model/config.json")}, "Name its folder: ");
+  ExpectRefusedFor({"info", folder.File("model/config.json")}, "Name its folder: ");
   fs::rename(folder.File("model/model.safetensors"),
              folder.File("model/model-00001-of-00002.safetensors"));
-  ExpectRefused({"info", folder.File("model")},
-                "has 1 safetensors files, but no model.safetensors.index.json");
+  ExpectRefusedFor({"info", folder.File("model")},
+                   "has 1 safetensors files, but no model.safetensors.index.json");
   std::ofstream(folder.File("model/config.json")) << "{\n \"model_type\": }";
-  ExpectRefused({"info", folder.File("model")},
-                "it is not JSON, or a damaged one, from line 2, character 16 on");
+  ExpectRefusedFor({"info", folder.File("model")},
+                   "it is not JSON, or a damaged one, from line 2, character 16 on");
 }
 
 TEST(ProgramPaths, ANameThatIsNotUtf8) {
   const TemporaryFolder folder;
   const std::string lines = folder.File("caf\xe9.jsonl");
   std::ofstream(lines) << "{\"question\": \"x\", \"answers\": [\"y\"]}\n";
-  ExpectRefused({"probe", kTiny, "--task", lines}, "names of files included");
+  ExpectRefusedFor({"probe", kTiny, "--task", lines}, "names of files included");
   const std::string file = folder.File("caf\xe9.h5");
   RunWell({"probe", kTiny, "--prompt", "x", "--out", file});
   RunWell({"show", file});
   if (!MIDSCOPE_HAS_GUI) return;
-  ExpectRefused({"export", file, "--format", "svg", "--out", folder.File("pictures")},
-                "is not UTF-8");
+  ExpectRefusedFor({"export", file, "--format", "svg", "--out", folder.File("pictures")},
+                   "is not UTF-8");
   const std::string plain = folder.File("plain.h5");
   fs::copy(file, plain);
-  ExpectRefused({"export", plain, "--format", "svg", "--out", folder.File("d\xe9")},
-                "is not UTF-8");
+  ExpectRefusedFor({"export", plain, "--format", "svg", "--out", folder.File("d\xe9")},
+                   "is not UTF-8");
   size_t folders = 0;
   for (const auto& entry : fs::directory_iterator(folder.File(""))) folders += entry.is_directory();
   EXPECT_EQ(folders, 2U);  // the folders pictures and d\xe9
@@ -166,8 +167,8 @@ TEST(ProgramPaths, PicturesWithoutAFontAreRefused) {
   RunWell({"probe", kTiny, "--prompt", "x", "--out", file});
   std::ofstream(folder.File("fonts.conf")) << "<?xml version=\"1.0\"?><fontconfig></fontconfig>";
   setenv("FONTCONFIG_FILE", folder.File("fonts.conf").c_str(), 1);
-  ExpectRefused({"export", file, "--format", "svg", "--out", folder.File("pictures")},
-                "fonts-dejavu-core");
+  ExpectRefusedFor({"export", file, "--format", "svg", "--out", folder.File("pictures")},
+                   "fonts-dejavu-core");
   unsetenv("FONTCONFIG_FILE");
 }
 

@@ -22,7 +22,7 @@ using testing::RunMidscope;
 using testing::RunWell;
 using testing::TemporaryFolder;
 
-constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
+constexpr const char* kLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
 struct Case {
   Arguments words;
@@ -30,7 +30,7 @@ struct Case {
   std::string says;
 };
 
-void ExpectRefused(const std::vector<Case>& cases) {
+void ExpectAllRefused(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     const ProgramRun run = RunMidscope(one.words);
     const std::string line = ::testing::PrintToString(one.words);
@@ -41,84 +41,84 @@ void ExpectRefused(const std::vector<Case>& cases) {
 }
 
 TEST(ProgramRefusals, OptionsWithoutEffect) {
-  ExpectRefused({
-      {{"probe", kTiny, "--prompt", "x", "--chat-template", "llama2"}, 2, "chat"},
-      {{"probe", kTiny, "--prompt", "x", "--place", "2"}, 2, "--task"},
-      {{"probe", kTiny, "--prompt", "x", "--sample", "1"}, 2, "--task"},
-      {{"probe", kTiny, "--prompt", "x", "--seed", "7"}, 2, "--task"},
-      {{"probe", kTiny, "--prompt", "x", "--lens-top", "3"}, 2, "logit_lens"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--ranks", "4"}, 2, "--dry-run"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--throughput", "4"}, 2, "--dry-run"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--checkpoint", "4"}, 2, "without --out"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--overwrite"}, 2, "without --out"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--control"}, 2, "to randomise"},
-      {{"probe", kTiny, "--prompt", "x", "--overwrite"}, 2, "without --out"},
+  ExpectAllRefused({
+      {{"probe", kLlama, "--prompt", "x", "--chat-template", "llama2"}, 2, "chat"},
+      {{"probe", kLlama, "--prompt", "x", "--place", "2"}, 2, "--task"},
+      {{"probe", kLlama, "--prompt", "x", "--sample", "1"}, 2, "--task"},
+      {{"probe", kLlama, "--prompt", "x", "--seed", "7"}, 2, "--task"},
+      {{"probe", kLlama, "--prompt", "x", "--lens-top", "3"}, 2, "logit_lens"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--ranks", "4"}, 2, "--dry-run"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--throughput", "4"}, 2, "--dry-run"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--checkpoint", "4"}, 2, "without --out"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--overwrite"}, 2, "without --out"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--control"}, 2, "to randomise"},
+      {{"probe", kLlama, "--prompt", "x", "--overwrite"}, 2, "without --out"},
       {{"curves", "no.h5", "--overwrite"}, 2, "without --out"},
-      {{"generate", kTiny, "--prompt", "x", "--seed", "3"}, 2, "no effect at temperature 0"},
-      {{"generate", kTiny, "--prompt", "x", "--top-k", "3"}, 2, "no effect at temperature 0"},
-      {{"generate", kTiny, "--prompt", "x", "--top-p", "0.5"}, 2, "no effect at temperature 0"},
-      {{"probe", kTiny, "--prompt", "x", "--source-prompt-file",
-        "a=" + std::string(kTiny) + "/config.json"},
+      {{"generate", kLlama, "--prompt", "x", "--seed", "3"}, 2, "no effect at temperature 0"},
+      {{"generate", kLlama, "--prompt", "x", "--top-k", "3"}, 2, "no effect at temperature 0"},
+      {{"generate", kLlama, "--prompt", "x", "--top-p", "0.5"}, 2, "no effect at temperature 0"},
+      {{"probe", kLlama, "--prompt", "x", "--source-prompt-file",
+        "a=" + std::string(kLlama) + "/config.json"},
        2,
        "no patch takes from 'a'"},
-      {{"channels", kTiny, "--validate", "none", "--factors", "0"}, 2, "without a validation"},
-      {{"channels", kTiny, "--validate", "none", "--examples", "3"}, 2, "without a validation"},
-      {{"scan", kTiny, "--task", "list:lines={size}"}, 2, "a scan has one task"},
+      {{"channels", kLlama, "--validate", "none", "--factors", "0"}, 2, "without a validation"},
+      {{"channels", kLlama, "--validate", "none", "--examples", "3"}, 2, "without a validation"},
+      {{"scan", kLlama, "--task", "list:lines={size}"}, 2, "a scan has one task"},
   });
 }
 
 TEST(ProgramRefusals, WithoutAPromptAllSourcesAreNamed) {
-  ExpectRefused({
-      {{"probe", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
-      {{"whatif", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
-      {{"generate", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
+  ExpectAllRefused({
+      {{"probe", kLlama}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
+      {{"whatif", kLlama}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
+      {{"generate", kLlama}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
   });
 }
 
 // Reported immediately, and not once per sample.
 TEST(ProgramRefusals, AnUnknownChatTemplateIsAUsageError) {
-  ExpectRefused({
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--chat", "--chat-template", "vicun"},
+  ExpectAllRefused({
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--chat", "--chat-template", "vicun"},
        2,
        "'vicun': no such family, and no such file. Families: chatml"},
-      {{"probe", kTiny, "--prompt", "x", "--chat", "--chat-template", "vicun"},
+      {{"probe", kLlama, "--prompt", "x", "--chat", "--chat-template", "vicun"},
        2,
        "'vicun': no such family, and no such file. Families: chatml"},
   });
 }
 
 TEST(ProgramRefusals, WordsAndNumbers) {
-  ExpectRefused({
+  ExpectAllRefused({
       {{"probe", "embeded", "--prompt", "x"}, 1, "Did you mean 'embedded'?"},
-      {{"probe", kTiny, "--prompt", "x", "--with", "pi(1,5)"}, 2, "with a point"},
-      {{"probe", kTiny, "--prompt", "x", "--with", "PI(1.5)"}, 2, "Did you mean 'pi'?"},
-      {{"probe", kTiny, "--prompt", "x", "--dtype", "bfloat"}, 2, "Did you mean 'bfloat16'?"},
-      {{"sweep", kTiny, "--task", "jsonl:mine.jsonl"}, 2, "file=mine.jsonl"},
-      {{"probe", kTiny, "--task", "kv:pairs=2", "--place", "150%"}, 2, "from 0% to 100%"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--places", "2"}, 2, "Give 1, the only one"},
-      {{"sweep", kTiny, "--task", "list:lines=2"}, 2, "such as kv:pairs=5"},
-      {{"sweep", kTiny, "--task", "kv:pairs=3", "--places", "50"}, 2, "or shares such as 50%"},
-      {{"sweep", kTiny, "--task", "kv:pairs=3", "--seed", "-1"},
+      {{"probe", kLlama, "--prompt", "x", "--with", "pi(1,5)"}, 2, "with a point"},
+      {{"probe", kLlama, "--prompt", "x", "--with", "PI(1.5)"}, 2, "Did you mean 'pi'?"},
+      {{"probe", kLlama, "--prompt", "x", "--dtype", "bfloat"}, 2, "Did you mean 'bfloat16'?"},
+      {{"sweep", kLlama, "--task", "jsonl:mine.jsonl"}, 2, "file=mine.jsonl"},
+      {{"probe", kLlama, "--task", "kv:pairs=2", "--place", "150%"}, 2, "from 0% to 100%"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--places", "2"}, 2, "Give 1, the only one"},
+      {{"sweep", kLlama, "--task", "list:lines=2"}, 2, "such as kv:pairs=5"},
+      {{"sweep", kLlama, "--task", "kv:pairs=3", "--places", "50"}, 2, "or shares such as 50%"},
+      {{"sweep", kLlama, "--task", "kv:pairs=3", "--seed", "-1"},
        2,
        "Give integers >= 0, such as 0,1"},
-      {{"sweep", kTiny, "--task", "kv:pairs=1", "--out", ""}, 2, "option --out: it is empty"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--out", ""}, 2, "option --out: it is empty"},
   });
 }
 
 TEST(ProgramRefusals, AFolderIsNoFileToWrite) {
   const TemporaryFolder folder;
-  ExpectRefused(
-      {{{"probe", kTiny, "--prompt", "x", "--out", folder.File("")}, 2, "it is a folder"}});
+  ExpectAllRefused(
+      {{{"probe", kLlama, "--prompt", "x", "--out", folder.File("")}, 2, "it is a folder"}});
 }
 
 TEST(ProgramRefusals, WhatAnEditorAddsIsSaid) {
   const TemporaryFolder folder;
   const std::string file = folder.File("prompt.txt");
   std::ofstream(file) << "\xef\xbb\xbfThe key is\n";
-  const ProgramRun run = RunWell({"probe", kTiny, "--prompt-file", file});
+  const ProgramRun run = RunWell({"probe", kLlama, "--prompt-file", file});
   EXPECT_THAT(run.err, HasSubstr("line end"));
   EXPECT_THAT(run.err, HasSubstr("byte-order mark"));
-  EXPECT_THAT(RunWell({"probe", kTiny, "--prompt", "The key is", "--answer", "red"}).err,
+  EXPECT_THAT(RunWell({"probe", kLlama, "--prompt", "The key is", "--answer", "red"}).err,
               HasSubstr("without a space"));
 }
 

@@ -30,11 +30,11 @@ using testing::RunMidscope;
 using testing::RunWell;
 using ::testing::StartsWith;
 
-constexpr int kUsage = 2;
+constexpr int kRefused = 2;
 constexpr int kFailure = 1;
 constexpr const char* kScript = "<script>alert(1)</script>";
 
-std::string Contents(const std::string& path) {
+std::string Html(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -89,7 +89,7 @@ ParsedPage ExpectSelfContained(const std::string& html) {
 TEST_F(ProgramReport, HasTheNumbersOfShow) {
   const ProgramRun run = RunWell({"report", File("run.h5")});
   EXPECT_EQ(run.out, "file: " + File("run.html") + "\n") << "the page is beside the file";
-  const std::string html = Contents(File("run.html"));
+  const std::string html = Html(File("run.html"));
   const ParsedPage page = ExpectSelfContained(html);
 
   const json shown = json::parse(RunWell({"show", File("run.h5"), "--json"}).out);
@@ -134,7 +134,7 @@ TEST_F(ProgramReport, HasPicturesOrSaysWhyNot) {
   const json& file = report["files"][0];
   EXPECT_EQ(file["file"], File("run.h5"));
   EXPECT_GE(file["answers"].size(), 3U);
-  const ParsedPage page = ExpectSelfContained(Contents(out));
+  const ParsedPage page = ExpectSelfContained(Html(out));
   const int pictures = file["pictures"];
   if (pictures == 0) {
     EXPECT_THAT(page.text, HasSubstr("No pictures: "));
@@ -147,19 +147,19 @@ TEST_F(ProgramReport, HasPicturesOrSaysWhyNot) {
 TEST_F(ProgramReport, ComparesSeveralSweeps) {
   const std::string out = File("several.html");
   RunWell({"report", File("run.h5"), File("other.h5"), "--out", out});
-  ParsedPage page = ExpectSelfContained(Contents(out));
+  ParsedPage page = ExpectSelfContained(Html(out));
   EXPECT_THAT(page.text, AllOf(HasSubstr("Midscope report on 2 files"),
                                HasSubstr("Outcome by place in each file, and its difference to A"),
                                HasSubstr("A: run.h5"), HasSubstr("B: other.h5")));
   EXPECT_TRUE(page.attributes["id"].contains("file-2"));
   RunWell({"report", File("run.h5"), File("probe.h5"), "--out", out, "--overwrite"});
-  EXPECT_THAT(ExpectSelfContained(Contents(out)).text, Not(HasSubstr("files compared")));
+  EXPECT_THAT(ExpectSelfContained(Html(out)).text, Not(HasSubstr("files compared")));
 }
 
 TEST_F(ProgramReport, APromptIsText) {
   const std::string out = File("prompt.html");
   RunWell({"report", File("probe.h5"), "--out", out});
-  const ParsedPage page = ExpectSelfContained(Contents(out));
+  const ParsedPage page = ExpectSelfContained(Html(out));
   EXPECT_THAT(page.text, AllOf(HasSubstr("a &lt;script&gt;alert(1)&lt;/script&gt;"),
                                HasSubstr("next_tokens by rank")));
 }
@@ -181,7 +181,7 @@ TEST_F(ProgramReport, NoTextOfAFileIsMarkup) {
 
   const std::string out = File("hostile.html");
   RunWell({"report", file, "--out", out});
-  const std::string html = Contents(out);
+  const std::string html = Html(out);
   const ParsedPage page = ExpectSelfContained(html);
   EXPECT_THAT(page.text,
               AllOf(HasSubstr("&quot;&gt;&lt;img src=x onerror=y&gt;&lt;script&gt;"),
@@ -193,7 +193,7 @@ TEST_F(ProgramReport, NoTextOfAFileIsMarkup) {
   WriteRecords(File("attributes.h5"), {other}, run.provenance);
   RunWell({"report", File("attributes.h5"), "--out", out, "--overwrite"});
   EXPECT_THAT(
-      ExpectSelfContained(Contents(out)).text,
+      ExpectSelfContained(Html(out)).text,
       AllOf(HasSubstr("&lt;img src=x onerror=y&gt; &lt;script&gt;"), HasSubstr("No pictures: ")));
 }
 
@@ -201,15 +201,15 @@ TEST_F(ProgramReport, APageIsReplacedOnRequestAlone) {
   const std::string out = File("kept.html");
   std::ofstream(out) << "mine";
   const ProgramRun refused = RunMidscope({"report", File("run.h5"), "--out", out});
-  EXPECT_EQ(refused.status, kUsage);
+  EXPECT_EQ(refused.status, kRefused);
   EXPECT_THAT(refused.err, HasSubstr("the file exists. Give --overwrite, or another --out"));
-  EXPECT_EQ(Contents(out), "mine");
+  EXPECT_EQ(Html(out), "mine");
 
-  const std::string results = Contents(File("run.h5"));
+  const std::string results = Html(File("run.h5"));
   const ProgramRun itself =
       RunMidscope({"report", File("run.h5"), "--out", File("run.h5"), "--overwrite"});
-  EXPECT_EQ(itself.status, kUsage);
-  EXPECT_EQ(Contents(File("run.h5")), results);
+  EXPECT_EQ(itself.status, kRefused);
+  EXPECT_EQ(Html(File("run.h5")), results);
 
   std::string bytes = results;
   bytes.resize(bytes.size() / 2);
@@ -219,10 +219,10 @@ TEST_F(ProgramReport, APageIsReplacedOnRequestAlone) {
         RunMidscope({"report", File("run.h5"), file, "--out", out, "--overwrite"});
     EXPECT_EQ(run.status, kFailure) << run.out;
     EXPECT_THAT(run.err, HasSubstr(file));
-    EXPECT_EQ(Contents(out), "mine");
+    EXPECT_EQ(Html(out), "mine");
   }
   RunWell({"report", File("probe.h5"), "--out", out, "--overwrite"});
-  EXPECT_THAT(Contents(out), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(Html(out), StartsWith("<!DOCTYPE html>"));
 }
 
 }  // namespace

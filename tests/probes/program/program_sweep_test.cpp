@@ -30,7 +30,7 @@ using testing::With;
 
 constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
-Arguments Sweep(const std::string& samples, const std::string& file) {
+Arguments SweepOfLines(const std::string& samples, const std::string& file) {
   return {"sweep",
           "embedded",
           "--task",
@@ -54,7 +54,7 @@ Arguments Sweep(const std::string& samples, const std::string& file) {
 
 TEST(ProgramSweep, JsonHasTheFixedNames) {
   const TemporaryFolder folder;
-  const ProgramRun run = RunMidscope(Sweep("2", folder.File("run.h5")));
+  const ProgramRun run = RunMidscope(SweepOfLines("2", folder.File("run.h5")));
   ASSERT_EQ(run.status, 0) << run.err;
   const json rows = json::parse(run.out)["rows"];
   ASSERT_EQ(rows.size(), 4u);
@@ -80,7 +80,7 @@ TEST(ProgramSweep, JsonHasTheFixedNames) {
 TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  const ProgramRun run = RunWell(With(Sweep("2", file), {"--score", "generation"}));
+  const ProgramRun run = RunWell(With(SweepOfLines("2", file), {"--score", "generation"}));
   EXPECT_THAT(run.err, HasSubstr("seconds per sample: none "));
   const json result = json::parse(run.out);
   const json& matrices = result["sweeps"][0]["answered_place"];
@@ -110,14 +110,14 @@ TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
   EXPECT_THAT(RunWell({"export", file + "::generated_outcomes/answered_place"}).out,
               HasSubstr("answered"));
   // With likelihood only, nothing is generated.
-  const json likelihood = json::parse(RunWell(Sweep("2", folder.File("nll.h5"))).out);
+  const json likelihood = json::parse(RunWell(SweepOfLines("2", folder.File("nll.h5"))).out);
   EXPECT_FALSE(likelihood["rows"][0].contains("generated_right"));
   EXPECT_FALSE(likelihood["sweeps"][0].contains("answered_place"));
 }
 
 TEST(ProgramSweep, RefusesAnExistingFileAndAnotherPlan) {
   const TemporaryFolder folder;
-  const std::vector<std::string> sweep = Sweep("1", folder.File("run.h5"));
+  const std::vector<std::string> sweep = SweepOfLines("1", folder.File("run.h5"));
   ASSERT_EQ(RunMidscope(sweep).status, 0);
   const ProgramRun again = RunMidscope(sweep);
   EXPECT_EQ(again.status, 2);
@@ -133,17 +133,17 @@ TEST(ProgramSweep, RefusesAnExistingFileAndAnotherPlan) {
 TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  RunningProgram running(Sweep("12", file));
+  RunningProgram running(SweepOfLines("12", file));
   // The first checkpoint shows that samples are being run.
   ExpectInterrupted(running, file);
   const int64_t finished = RunReader(file).Describe("sweep").FindAxis("sample")->size;
   EXPECT_GE(finished, 1);
   EXPECT_LT(finished, 12);
 
-  const ProgramRun resumed = RunMidscope(With(Sweep("12", file), {"--resume"}));
+  const ProgramRun resumed = RunMidscope(With(SweepOfLines("12", file), {"--resume"}));
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   const std::string whole = folder.File("whole.h5");
-  const ProgramRun at_once = RunMidscope(Sweep("12", whole));
+  const ProgramRun at_once = RunMidscope(SweepOfLines("12", whole));
   EXPECT_EQ(resumed.out, at_once.out);
   EXPECT_EQ(RunReader(file).Read("sweep").arrays.front().data,
             RunReader(whole).Read("sweep").arrays.front().data);
@@ -152,14 +152,15 @@ TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
 TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  const ProgramRun run = RunMidscope(With(Sweep("3", file), {"--attention"}),
+  const ProgramRun run = RunMidscope(With(SweepOfLines("3", file), {"--attention"}),
                                      {.file_size_limit = 150000, .standard_input = ""});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("run.h5"));
   if (std::filesystem::exists(file)) {
     EXPECT_GE(RunReader(file).Describe("sweep").FindAxis("sample")->size, 1);
   }
-  const ProgramRun resumed = RunMidscope(With(Sweep("3", file), {"--attention", "--resume"}));
+  const ProgramRun resumed =
+      RunMidscope(With(SweepOfLines("3", file), {"--attention", "--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
 }

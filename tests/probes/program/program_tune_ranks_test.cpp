@@ -33,7 +33,7 @@ using testing::With;
 
 // The sums of gradients are rounded in another order; AdamW divides by their root, so that
 // parameters with tiny gradients differ by more than a gradient does.
-constexpr double kTolerance = 1e-5;
+constexpr double kRanksTolerance = 1e-5;
 
 class TuneRanks : public testing::RanksFixture {
  protected:
@@ -82,7 +82,7 @@ class TuneRanks : public testing::RanksFixture {
     double largest = 0;
     for (size_t i = 0; i < left.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(left[i]) - right[i]));
-    EXPECT_LT(largest, kTolerance) << a << " " << b;
+    EXPECT_LT(largest, kRanksTolerance) << a << " " << b;
     const Record one = ReadRecords(folder_.File(a + "/tuning.h5")).records.at(0);
     const Record other = ReadRecords(folder_.File(b + "/tuning.h5")).records.at(0);
     const auto losses = [](const Record& record) {
@@ -90,13 +90,13 @@ class TuneRanks : public testing::RanksFixture {
     };
     ASSERT_EQ(losses(one).size(), losses(other).size());
     for (size_t i = 0; i < losses(one).size(); ++i)
-      EXPECT_NEAR(losses(one)[i], losses(other)[i], kTolerance);
+      EXPECT_NEAR(losses(one)[i], losses(other)[i], kRanksTolerance);
     EXPECT_EQ(one.FindArray("tokens")->data, other.FindArray("tokens")->data);
     for (const char* name : {"held_out_loss_before", "held_out_loss_after"}) {
       ASSERT_EQ(one.attributes.contains(name), other.attributes.contains(name));
       if (!one.attributes.contains(name)) continue;
       EXPECT_NEAR(std::get<double>(one.attributes.at(name)),
-                  std::get<double>(other.attributes.at(name)), kTolerance);
+                  std::get<double>(other.attributes.at(name)), kRanksTolerance);
     }
   }
 
@@ -138,7 +138,7 @@ class TuneRanks : public testing::RanksFixture {
 };
 
 constexpr const char* kAdapter = "adapter_model.safetensors";
-constexpr const char* kModel = "model.safetensors";
+constexpr const char* kWeights = "model.safetensors";
 
 // Experts that no sample of a rank chooses have gradients on the other rank alone.
 TEST_F(TuneRanks, TuneAsOneProcess) {
@@ -147,7 +147,7 @@ TEST_F(TuneRanks, TuneAsOneProcess) {
   for (const std::string model : {"qwen3", "qwen2-moe"}) {
     RunWell(Tune(model + "-one", full, model));
     ASSERT_EQ(Wait(Start(2, Tune(model + "-two", full, model))), 0) << Errors();
-    ExpectNear(model + "-one", model + "-two", kModel);
+    ExpectNear(model + "-one", model + "-two", kWeights);
   }
   const ProgramRun one = RunWell(Tune("one", lora));
   ASSERT_EQ(Wait(Start(3, Tune("three", lora))), 0) << Errors();

@@ -26,7 +26,7 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-const std::string llama_folder = test::TinyModelFolder("llama");
+const std::string tiny_llama = test::TinyModelFolder("llama");
 const std::string llama_adapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
 
 // Short questions with three documents, for models of 128 tokens.
@@ -44,32 +44,31 @@ std::string TaskIn(const TemporaryFolder& folder) {
   return "jsonl:file=" + file;
 }
 
-testing::Arguments Sweep(const std::string& task) {
-  return {"sweep", llama_folder, "--task",     task,        "--places",
-          "1,3",   "--score",    "likelihood", "--samples", "4"};
+testing::Arguments TwoModelSweep(const std::string& task) {
+  return {"sweep", tiny_llama, "--task",     task,        "--places",
+          "1,3",   "--score",  "likelihood", "--samples", "4"};
 }
 
 TEST(ProgramTwoModels, AnAdapterIsAPartOfTheModel) {
   const TemporaryFolder folder;
   const std::string task = TaskIn(folder);
   const std::string file = folder.File("run.h5");
-  const auto plain = json::parse(RunWell(With(Sweep(task), {"--json"})).out);
-  const auto nothing =
-      json::parse(RunWell(With(Sweep(task), {"--adapter", llama_adapter + ":0", "--json"})).out);
+  const auto plain = json::parse(RunWell(With(TwoModelSweep(task), {"--json"})).out);
+  const auto nothing = json::parse(
+      RunWell(With(TwoModelSweep(task), {"--adapter", llama_adapter + ":0", "--json"})).out);
   EXPECT_EQ(nothing["rows"], plain["rows"]);
-  const auto half = With(Sweep(task), {"--adapter", llama_adapter + ":0.5", "--out", file});
+  const auto half = With(TwoModelSweep(task), {"--adapter", llama_adapter + ":0.5", "--out", file});
   RunWell(half);
   const RunReader reader(file);
   EXPECT_EQ(reader.provenance().model_path, "llama adapter=llama:0.5");
   const auto nll = std::get<std::vector<double>>(reader.ReadArray("sweep", "answer_nll").data);
   EXPECT_NE(nll[0], plain["rows"][0]["answer_nll"].get<double>());
   RunWell(With(half, {"--resume"}));
-  const ProgramRun whole =
-      RunMidscope(With(Sweep(task), {"--adapter", llama_adapter, "--out", file, "--resume"}));
+  const ProgramRun whole = RunMidscope(
+      With(TwoModelSweep(task), {"--adapter", llama_adapter, "--out", file, "--resume"}));
   EXPECT_EQ(whole.status, 1);
   EXPECT_THAT(whole.err, HasSubstr("model_hash"));
-  EXPECT_THAT(RunWell({"info", llama_folder, "--adapter", llama_adapter}).out,
-              HasSubstr("adapter="));
+  EXPECT_THAT(RunWell({"info", tiny_llama, "--adapter", llama_adapter}).out, HasSubstr("adapter="));
 }
 
 // The setting of the recipe is named and not applied; the sweep's plan holds it for
@@ -82,19 +81,20 @@ TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
       << R"({"method": "cream", "interpolation": "yarn", "factor": 4, "context": 2048})";
   const std::string file = folder.File("run.h5");
   const std::string task = TaskIn(folder);
-  const ProgramRun run = RunWell(With(Sweep(task), {"--adapter", adapter, "--out", file}));
+  const ProgramRun run = RunWell(With(TwoModelSweep(task), {"--adapter", adapter, "--out", file}));
   EXPECT_THAT(run.err, HasSubstr("tuned with method cream, interpolation yarn, factor 4"));
   EXPECT_EQ(json::parse(RunReader(file).plan_json())["recipe"]["method"], "cream");
   const auto plain =
-      json::parse(RunWell(With(Sweep(task), {"--adapter", llama_adapter, "--json"})).out);
-  const auto noted = json::parse(RunWell(With(Sweep(task), {"--adapter", adapter, "--json"})).out);
+      json::parse(RunWell(With(TwoModelSweep(task), {"--adapter", llama_adapter, "--json"})).out);
+  const auto noted =
+      json::parse(RunWell(With(TwoModelSweep(task), {"--adapter", adapter, "--json"})).out);
   EXPECT_EQ(noted["rows"], plain["rows"]);
 }
 
 TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
   const auto error = [](const testing::Arguments& more, int status) {
     const ProgramRun run =
-        RunMidscope(With({"generate", llama_folder, "--prompt", "a", "--new-tokens", "1"}, more));
+        RunMidscope(With({"generate", tiny_llama, "--prompt", "a", "--new-tokens", "1"}, more));
     EXPECT_EQ(run.status, status) << run.err;
     return run.err;
   };
@@ -113,8 +113,8 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
   const testing::Arguments compare = {"compare-models",
-                                      llama_folder + "@init:3",
-                                      llama_folder + " adapter=" + llama_adapter,
+                                      tiny_llama + "@init:3",
+                                      tiny_llama + " adapter=" + llama_adapter,
                                       "--task",
                                       TaskIn(folder),
                                       "--places",
@@ -215,7 +215,7 @@ TEST(ProgramTwoModels, ComparesPositionalChannels) {
 
 TEST(ProgramTwoModels, RefusesTasksWithOtherTexts) {
   const ProgramRun run = RunMidscope(
-      {"compare-models", llama_folder, "embedded", "--task", "list:lines=3", "--samples", "2"});
+      {"compare-models", tiny_llama, "embedded", "--task", "list:lines=3", "--samples", "2"});
   EXPECT_NE(run.status, 0);
   EXPECT_THAT(run.err, HasSubstr("kv:pairs"));
 }

@@ -11,7 +11,7 @@ namespace {
 
 // Two settings, two places. The second setting is always 1 nat worse at place 0 and 0.5 better at
 // place 1, however much samples differ.
-std::vector<SampleOutcome> Outcomes() {
+std::vector<SampleOutcome> CurvedOutcomes() {
   std::vector<SampleOutcome> outcomes;
   for (int64_t sample = 0; sample < 12; ++sample) {
     const double base = static_cast<double>(sample * sample % 7);
@@ -23,7 +23,7 @@ std::vector<SampleOutcome> Outcomes() {
 }
 
 TEST(OutcomeStatistics, PairedDifferenceIsSharpWhereMeansAreNot) {
-  const std::vector<CellStatistics> cells = SummariseOutcomes(Outcomes(), 2, 2, 5);
+  const std::vector<CellStatistics> cells = SummariseOutcomes(CurvedOutcomes(), 2, 2, 5);
   ASSERT_EQ(cells.size(), 4u);
   EXPECT_NEAR(cells[2].difference, 1, 1e-12);
   EXPECT_NEAR(cells[2].difference_interval.low, 1, 1e-12);
@@ -36,7 +36,7 @@ TEST(OutcomeStatistics, PairedDifferenceIsSharpWhereMeansAreNot) {
 }
 
 TEST(OutcomeStatistics, OrderOfSamplesDoesNotChangeABit) {
-  std::vector<SampleOutcome> outcomes = Outcomes();
+  std::vector<SampleOutcome> outcomes = CurvedOutcomes();
   const std::vector<CellStatistics> one = SummariseOutcomes(outcomes, 2, 2, 5);
   std::reverse(outcomes.begin(), outcomes.end());
   const std::vector<CellStatistics> two = SummariseOutcomes(outcomes, 2, 2, 5);
@@ -69,14 +69,14 @@ TEST(OutcomeStatistics, PerplexityIsOverAllTokensNotTheMeanOfTheSamples) {
   EXPECT_NEAR(cells[1].perplexity, std::exp(2 * 123.0 / 12), 1e-3);
   const Record record = OutcomeMeansRecord({"none", "pi(1.5)"}, {1}, cells);
   EXPECT_NE(record.FindArray("perplexity_low"), nullptr);
-  std::vector<CellStatistics> generated = SummariseOutcomes(Outcomes(), 2, 2, 5);
+  std::vector<CellStatistics> generated = SummariseOutcomes(CurvedOutcomes(), 2, 2, 5);
   AddPerplexity({SampleOutcome{}}, 2, generated);
   EXPECT_TRUE(std::isnan(generated[0].perplexity));
 }
 
 TEST(OutcomeStatistics, RecordHoldsWhatTheEnginePromises) {
-  const Record record =
-      OutcomeMeansRecord({"none", "pi(1.5)"}, {1, 20}, SummariseOutcomes(Outcomes(), 2, 2, 5));
+  const Record record = OutcomeMeansRecord({"none", "pi(1.5)"}, {1, 20},
+                                           SummariseOutcomes(CurvedOutcomes(), 2, 2, 5));
   record.Check();
   EXPECT_EQ(record.name, "outcome_means");
   for (const char* name : {"answer_nll", "answer_nll_low", "answer_nll_high", "accuracy"}) {

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-const json& Golden() {
+const json& GoldenTrends() {
   static const json golden =
       json::parse(std::ifstream(MIDSCOPE_TESTS "/probes/golden/position_trend_golden.json"));
   return golden;
@@ -43,7 +43,7 @@ void ExpectNear(const std::vector<double>& actual, const std::vector<double>& ex
 }
 
 TEST(PositionTrend, CubicFitsAreNumpys) {
-  for (const json& series : Golden()) {
+  for (const json& series : GoldenTrends()) {
     SCOPED_TRACE(series["name"]);
     const auto values = series["values"].get<std::vector<double>>();
     const CubicFit fit(static_cast<int64_t>(values.size()));
@@ -54,7 +54,7 @@ TEST(PositionTrend, CubicFitsAreNumpys) {
 }
 
 TEST(PositionTrend, SmoothingAndRoughnessAreScipysForOddAndEvenWindows) {
-  for (const json& series : Golden()) {
+  for (const json& series : GoldenTrends()) {
     const auto values = series["values"].get<std::vector<double>>();
     for (const json& expected : series["windows"]) {
       SCOPED_TRACE(series["name"].get<std::string>() + " " + expected["window"].dump());

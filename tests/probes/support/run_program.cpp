@@ -119,7 +119,4 @@ ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options) {
   return run;
 }
 
-TemporaryFolder::TemporaryFolder() : path_(MakeFolder()) {}
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
 }  // namespace midscope::testing

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/core/support/temporary_folder.h"
+
 namespace midscope::testing {
 
 struct ProgramRun {
@@ -53,17 +55,6 @@ class RunningProgram {
   std::filesystem::path folder_;
 };
 
-// An empty folder, removed with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 }  // namespace midscope::testing

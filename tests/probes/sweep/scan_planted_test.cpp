@@ -14,15 +14,15 @@ namespace {
 
 namespace planted = testing::planted;
 
-constexpr int64_t kFar = 1;
-constexpr int64_t kNear = 2;
+constexpr int64_t kFarPlace = 1;
+constexpr int64_t kNearPlace = 2;
 
-ScanEffects ScanOf(const std::shared_ptr<const Decoder>& decoder, const ScanKind& kind,
-                   const std::string& term) {
+ScanEffects PlantedScan(const std::shared_ptr<const Decoder>& decoder, const ScanKind& kind,
+                        const std::string& term) {
   SweepRun run;
   run.decoder = decoder;
   run.plan.samples = 4;
-  run.plan.places = {kFar, kNear};
+  run.plan.places = {kFarPlace, kNearPlace};
   run.plan.scan = MakeScan(kind, term, {}, decoder->config());
   for (const std::string& setting : ScanSettings(*run.plan.scan))
     run.plan.settings.push_back(ReadSetting(setting));
@@ -47,7 +47,7 @@ std::vector<double> NearMinusFar(const ScanEffects& effects) {
 
 TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   const std::vector<double> differences =
-      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("heads"), ""));
+      NearMinusFar(PlantedScan(planted::MakeModel(4), FindScanKind("heads"), ""));
   ASSERT_EQ(differences.size(), static_cast<size_t>(planted::kLayers * planted::kHeads));
   for (int64_t head = 0; head < planted::kLayers * planted::kHeads; ++head) {
     const double difference = differences[static_cast<size_t>(head)];
@@ -64,7 +64,7 @@ TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
 // Checks kinds of scan whose items are independent.
 void ExpectOneOf(const char* kind, int64_t items, int64_t planted_item) {
   const std::vector<double> differences =
-      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind(kind), ""));
+      NearMinusFar(PlantedScan(planted::MakeModel(4), FindScanKind(kind), ""));
   ASSERT_EQ(differences.size(), static_cast<size_t>(items));
   for (int64_t item = 0; item < items; ++item) {
     const double difference = differences[static_cast<size_t>(item)];
@@ -92,7 +92,7 @@ TEST(ScanPlanted, ChannelsPointAtTheOneThatIsRead) {
 TEST(ScanPlanted, NothingIsFoundWhereNothingIsPlanted) {
   for (const char* kind : {"heads", "rotary_pairs", "channels"}) {
     for (const double difference :
-         NearMinusFar(ScanOf(planted::MakeModel(0), FindScanKind(kind), "")))
+         NearMinusFar(PlantedScan(planted::MakeModel(0), FindScanKind(kind), "")))
       EXPECT_NEAR(difference, 0, 1e-5) << kind;
   }
 }

@@ -28,7 +28,7 @@ SweepPlan Plan() {
 
 // Under `none`, place 10 costs 1 nat and place 20 2 nats more than place 1; the channel removes the
 // slope; the control only adds noise.
-std::vector<SampleOutcome> Outcomes() {
+std::vector<SampleOutcome> NoisyOutcomes() {
   SplitMix64 random(8);
   const auto noise = [&] { return static_cast<double>(random.Below(1000)) / 5000; };
   std::vector<SampleOutcome> outcomes;
@@ -59,7 +59,7 @@ const SettingComparison& Find(const SweepStatistics& statistics, const std::stri
 }
 
 TEST(SweepStatistics, TellWhetherThePlaceMattersAndWhereItIsBest) {
-  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SweepStatistics statistics = AnalyseSweep(Plan(), NoisyOutcomes());
   ASSERT_EQ(statistics.settings.size(), 6u);  // two measures
   const SettingStatistics& none = statistics.settings[0];
   EXPECT_EQ(none.measure, "answer_nll");
@@ -73,7 +73,7 @@ TEST(SweepStatistics, TellWhetherThePlaceMattersAndWhereItIsBest) {
 }
 
 TEST(SweepStatistics, CompareWithTheFirstSettingAndWithTheControl) {
-  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SweepStatistics statistics = AnalyseSweep(Plan(), NoisyOutcomes());
   // Two settings are compared with the first and one with its control: the mean, the gap and three
   // places each.
   EXPECT_EQ(statistics.comparisons.size(), 2u * 3u * 5u);
@@ -88,7 +88,7 @@ TEST(SweepStatistics, CompareWithTheFirstSettingAndWithTheControl) {
 }
 
 TEST(SweepStatistics, OrderOfSamplesDoesNotChangeABit) {
-  std::vector<SampleOutcome> outcomes = Outcomes();
+  std::vector<SampleOutcome> outcomes = NoisyOutcomes();
   const SweepStatistics one = AnalyseSweep(Plan(), outcomes);
   std::reverse(outcomes.begin(), outcomes.end());
   const SweepStatistics two = AnalyseSweep(Plan(), outcomes);
@@ -101,7 +101,7 @@ TEST(SweepStatistics, OrderOfSamplesDoesNotChangeABit) {
 }
 
 TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
-  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SweepStatistics statistics = AnalyseSweep(Plan(), NoisyOutcomes());
   ASSERT_FALSE(statistics.advice.empty());
   const SampleAdvice& nll = statistics.advice.front();
   EXPECT_EQ(nll.wanted, 0.1);
@@ -110,7 +110,7 @@ TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
 }
 
 TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
-  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SweepStatistics statistics = AnalyseSweep(Plan(), NoisyOutcomes());
   const SettingStatistics& none = statistics.settings[0];
   EXPECT_GT(none.gap, 3 * none.chance_gap);
   // The channel removes the slope, so only the effect of noise remains.
@@ -120,7 +120,7 @@ TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
 }
 
 TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
-  std::vector<SampleOutcome> outcomes = Outcomes();
+  std::vector<SampleOutcome> outcomes = NoisyOutcomes();
   for (SampleOutcome& outcome : outcomes)
     std::fill(outcome.correct.begin(), outcome.correct.end(), 0);
   const SweepStatistics statistics = AnalyseSweep(Plan(), outcomes);
@@ -134,7 +134,7 @@ TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
 }
 
 TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
-  std::vector<SampleOutcome> outcomes = Outcomes();
+  std::vector<SampleOutcome> outcomes = NoisyOutcomes();
   outcomes.resize(4);
   const SweepStatistics few = AnalyseSweep(Plan(), outcomes);
   EXPECT_TRUE(few.advice.empty());
@@ -143,13 +143,13 @@ TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
     if (one.what == "gap") continue;  // its p comes from random permutations
     EXPECT_GE(one.p, 0.125);
   }
-  outcomes = Outcomes();
+  outcomes = NoisyOutcomes();
   outcomes.resize(5);
   EXPECT_EQ(AnalyseSweep(Plan(), outcomes).advice.front().samples, 5);
 }
 
 TEST(SweepStatistics, ComparisonsAreOverTheSamplesThatBothSettingsRan) {
-  std::vector<SampleOutcome> outcomes = Outcomes();
+  std::vector<SampleOutcome> outcomes = NoisyOutcomes();
   for (size_t i = 0; i < 4; ++i) {
     outcomes[i].failures = {"prompt too long: it is", "", ""};
     std::fill_n(outcomes[i].answer_nll.begin(), 3, std::nan(""));
@@ -166,7 +166,7 @@ TEST(SweepStatistics, ComparisonsAreOverTheSamplesThatBothSettingsRan) {
 
 TEST(SweepStatistics, RecordsSayTheSame) {
   const SweepPlan plan = Plan();
-  const SweepStatistics statistics = AnalyseSweep(plan, Outcomes());
+  const SweepStatistics statistics = AnalyseSweep(plan, NoisyOutcomes());
   const Record settings = SettingStatisticsRecord(plan, statistics);
   settings.Check();
   EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap")->data)[0],
@@ -186,7 +186,7 @@ TEST(SweepStatistics, RecordsSayTheSame) {
 // Results of permutations are read from the file; for other samples they are computed.
 TEST(SweepStatistics, TestsAreTakenFromRecordsOfTheSameSamples) {
   const SweepPlan plan = Plan();
-  const SweepStatistics computed = AnalyseSweep(plan, Outcomes());
+  const SweepStatistics computed = AnalyseSweep(plan, NoisyOutcomes());
   std::vector<Record> tests = {SettingStatisticsRecord(plan, computed),
                                SettingComparisonsRecord(plan, computed)};
   const auto texts = [&](const SweepStatistics& statistics) {
@@ -201,17 +201,17 @@ TEST(SweepStatistics, TestsAreTakenFromRecordsOfTheSameSamples) {
     }
     return all;
   };
-  EXPECT_EQ(texts(AnalyseSweep(plan, Outcomes(), tests)), texts(computed));
+  EXPECT_EQ(texts(AnalyseSweep(plan, NoisyOutcomes(), tests)), texts(computed));
   for (Record& record : tests) {
     for (Array& array : record.arrays) {
       if (array.name == "p" || array.name.ends_with("_place_p"))
         std::get<std::vector<double>>(array.data).assign(array.name == "p" ? 30 : 3, 0.25);
     }
   }
-  const SweepStatistics taken = AnalyseSweep(plan, Outcomes(), tests);
+  const SweepStatistics taken = AnalyseSweep(plan, NoisyOutcomes(), tests);
   EXPECT_EQ(taken.settings[4].place_p, 0.25);
   EXPECT_EQ(Find(taken, "accuracy", 1, 2, "gap").p, 0.25);
-  std::vector<SampleOutcome> others = Outcomes();
+  std::vector<SampleOutcome> others = NoisyOutcomes();
   others.pop_back();
   EXPECT_EQ(texts(AnalyseSweep(plan, others, tests)), texts(AnalyseSweep(plan, others)));
 }
@@ -220,12 +220,12 @@ TEST(SweepStatistics, EndWithTheJob) {
   const std::atomic<bool> cancel = true;
   JobContext job;
   job.cancel = &cancel;
-  EXPECT_THROW(AnalyseSweep(Plan(), Outcomes(), {}, job), Cancelled);
+  EXPECT_THROW(AnalyseSweep(Plan(), NoisyOutcomes(), {}, job), Cancelled);
 }
 
 TEST(SweepStatistics, NoSamplesOneSampleAndOnePlaceAreAllowed) {
   EXPECT_TRUE(AnalyseSweep(Plan(), {}).settings.empty());
-  EXPECT_TRUE(std::isnan(AnalyseSweep(Plan(), {Outcomes()[0]}).settings[0].gap_interval.low));
+  EXPECT_TRUE(std::isnan(AnalyseSweep(Plan(), {NoisyOutcomes()[0]}).settings[0].gap_interval.low));
   SweepPlan plan = Plan();
   plan.places = {1};
   std::vector<SampleOutcome> outcomes = {{0, {1, 2, 3}, {1, 1, 1}}, {1, {1, 3, 3}, {1, 1, 0}}};
