@@ -12,9 +12,15 @@ namespace midscope::test {
 // a call in the initialiser of a constant.
 bool RegisterTest(const char* source, std::unique_ptr<QObject> (*make)());
 
+template <typename Test>
+struct Registered {
+  static const bool done;
+};
+
 }  // namespace midscope::test
 
 // Used instead of QTEST_MAIN.
-#define MIDSCOPE_GUI_TEST(Class)                                                        \
-  [[maybe_unused]] static const bool registered_##Class = midscope::test::RegisterTest( \
+#define MIDSCOPE_GUI_TEST(Class)                                                     \
+  template <>                                                                        \
+  const bool midscope::test::Registered<Class>::done = midscope::test::RegisterTest( \
       __FILE__, []() -> std::unique_ptr<QObject> { return std::make_unique<Class>(); });
