@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator
 
 import msgpack  # type: ignore[import-untyped]
 
-from ._program import installed_program
+from midscope._program import installed_program
 
 PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
