@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
 
 using Words = std::vector<std::string>;
 
@@ -28,7 +26,7 @@ using Words = std::vector<std::string>;
 class ProgramExport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder = new testing::TemporaryFolder();
+    folder = new TemporaryFolder();
     const Words list = {"embedded", "--task", "list:lines=6"};
     Make("probe", {"probe", "embedded", "--prompt", "The capital of France is", "--answer",
                    " Paris", "--channels", "100"});
@@ -84,12 +82,12 @@ class ProgramExport : public ::testing::Test {
     return names;
   }
 
-  static testing::TemporaryFolder* folder;
+  static TemporaryFolder* folder;
   // Output of the commands, without the file's name.
   static std::map<std::string, std::string> printed;
 };
 
-testing::TemporaryFolder* ProgramExport::folder = nullptr;
+TemporaryFolder* ProgramExport::folder = nullptr;
 std::map<std::string, std::string> ProgramExport::printed;
 
 std::string Contents(const std::string& path) {

@@ -21,14 +21,8 @@ namespace midscope {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
@@ -114,7 +108,7 @@ TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
 TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.File("plan.toml").c_str(), 0600), 0);
-  testing::RunningProgram running({"sweep", kTiny, "--plan", folder.File("plan.toml")});
+  RunningProgram running({"sweep", kTiny, "--plan", folder.File("plan.toml")});
   std::this_thread::sleep_for(std::chrono::seconds(1));
   running.Signal(SIGINT);
   for (int tenths = 0; tenths < 50 && running.Running(); ++tenths)

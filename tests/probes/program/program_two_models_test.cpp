@@ -20,11 +20,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const std::string llama_folder = test::TinyModelFolder("llama");
 const std::string llama_adapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
@@ -44,7 +39,7 @@ std::string TaskIn(const TemporaryFolder& folder) {
   return "jsonl:file=" + file;
 }
 
-testing::Arguments Sweep(const std::string& task) {
+Arguments Sweep(const std::string& task) {
   return {"sweep", llama_folder, "--task",     task,        "--places",
           "1,3",   "--score",    "likelihood", "--samples", "4"};
 }
@@ -92,7 +87,7 @@ TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
 }
 
 TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
-  const auto error = [](const testing::Arguments& more, int status) {
+  const auto error = [](const Arguments& more, int status) {
     const ProgramRun run =
         RunMidscope(With({"generate", llama_folder, "--prompt", "a", "--new-tokens", "1"}, more));
     EXPECT_EQ(run.status, status) << run.err;
@@ -112,23 +107,23 @@ TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
 TEST(ProgramTwoModels, ComparesTheSameSamples) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
-  const testing::Arguments compare = {"compare-models",
-                                      llama_folder + "@init:3",
-                                      llama_folder + " adapter=" + llama_adapter,
-                                      "--task",
-                                      TaskIn(folder),
-                                      "--places",
-                                      "1,3",
-                                      "--samples",
-                                      "4",
-                                      "--head-samples",
-                                      "2",
-                                      "--score",
-                                      "likelihood",
-                                      "--with",
-                                      "none",
-                                      "--with",
-                                      "yarn(2)"};
+  const Arguments compare = {"compare-models",
+                             llama_folder + "@init:3",
+                             llama_folder + " adapter=" + llama_adapter,
+                             "--task",
+                             TaskIn(folder),
+                             "--places",
+                             "1,3",
+                             "--samples",
+                             "4",
+                             "--head-samples",
+                             "2",
+                             "--score",
+                             "likelihood",
+                             "--with",
+                             "none",
+                             "--with",
+                             "yarn(2)"};
   const ProgramRun run = RunWell(With(compare, {"--out", out}));
   EXPECT_THAT(run.out, AllOf(HasSubstr("yarn(2): "), HasSubstr("nats ["), HasSubstr("mean"),
                              HasSubstr("gold attention"), HasSubstr("comparison.h5")));
@@ -168,28 +163,28 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
 TEST(ProgramTwoModels, ComparesPositionalChannels) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
-  const testing::Arguments compare = {"compare-models",
-                                      "embedded@init",
-                                      "embedded",
-                                      "--task",
-                                      "list:lines=2",
-                                      "--places",
-                                      "1",
-                                      "--samples",
-                                      "1",
-                                      "--seed",
-                                      "4",
-                                      "--score",
-                                      "likelihood",
-                                      "--head-samples",
-                                      "0",
-                                      "--out",
-                                      out,
-                                      "--channel-prompts",
-                                      "1",
-                                      "--channel-tokens",
-                                      "230",
-                                      "--json"};
+  const Arguments compare = {"compare-models",
+                             "embedded@init",
+                             "embedded",
+                             "--task",
+                             "list:lines=2",
+                             "--places",
+                             "1",
+                             "--samples",
+                             "1",
+                             "--seed",
+                             "4",
+                             "--score",
+                             "likelihood",
+                             "--head-samples",
+                             "0",
+                             "--out",
+                             out,
+                             "--channel-prompts",
+                             "1",
+                             "--channel-tokens",
+                             "230",
+                             "--json"};
   const json rows = json::parse(RunWell(compare).out)["channels"];
   ASSERT_GE(rows.size(), 5u);
   // The search of each model alone, on the same prompts.

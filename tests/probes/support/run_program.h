@@ -5,12 +5,15 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace midscope::testing {
+#include "tests/core/support/temporary_folder.h"
+
+namespace midscope {
+
+using test::TemporaryFolder;
 
 struct ProgramRun {
   int status = 0;  // exit status, or 128 + the signal that ended it
@@ -45,25 +48,13 @@ class RunningProgram {
 
   void Signal(int number) const;
   bool Running();
+  pid_t process() const { return process_; }
   ProgramRun Wait();
 
  private:
   pid_t process_ = -1;
   int raw_status_ = 0;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
-// An empty folder, removed with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace midscope::testing
+}  // namespace midscope
