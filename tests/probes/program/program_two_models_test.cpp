@@ -10,6 +10,7 @@
 #include <string>
 
 #include "data/store/record_reader.h"
+#include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 #include "tests/probes/support/run_program.h"
@@ -160,42 +161,46 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   EXPECT_THAT(again.err, HasSubstr("--overwrite"));
 }
 
+// Writes llama with six layers, the last of which are equal, and a longer context: the search takes
+// layers from the third on and prompts of more than 200 tokens.
+std::string DeepLlama(const TemporaryFolder& folder) {
+  test::SafetensorsParts parts = test::ReadSafetensors(folder.Read("model.safetensors"));
+  const test::SafetensorsParts two_layers = parts;
+  for (const auto& [name, part] : two_layers) {
+    const std::string last = "model.layers.1.";
+    if (!name.starts_with(last)) continue;
+    for (int layer = 2; layer < 6; ++layer)
+      parts["model.layers." + std::to_string(layer) + "." + name.substr(last.size())] = part;
+  }
+  folder.Write("model.safetensors", test::WriteSafetensors(parts));
+  json config = json::parse(folder.Read("config.json"));
+  config["num_hidden_layers"] = 6;
+  config["max_position_embeddings"] = 512;
+  folder.Write("config.json", config.dump());
+  return folder.path().string();
+}
+
 TEST(ProgramTwoModels, ComparesPositionalChannels) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
-  const Arguments compare = {"compare-models",
-                             "embedded@init",
-                             "embedded",
-                             "--task",
-                             "list:lines=2",
-                             "--places",
-                             "1",
-                             "--samples",
-                             "1",
-                             "--seed",
-                             "4",
-                             "--score",
-                             "likelihood",
-                             "--head-samples",
-                             "0",
-                             "--out",
-                             out,
-                             "--channel-prompts",
-                             "1",
-                             "--channel-tokens",
-                             "230",
-                             "--json"};
-  const json rows = json::parse(RunWell(compare).out)["channels"];
-  ASSERT_GE(rows.size(), 5u);
+  const TemporaryFolder llama(llama_folder);
+  const std::string model = DeepLlama(llama);
+  const Arguments compare =
+      With({"compare-models", model + "@init", model, "--task", TaskIn(folder), "--out", out},
+           {"--places", "1", "--samples", "1", "--seed", "4", "--score", "likelihood"});
+  const json rows = json::parse(RunWell(With(compare, {"--head-samples", "0", "--channel-prompts",
+                                                       "1", "--channel-tokens", "230", "--json"}))
+                                    .out)["channels"];
   // The search of each model alone, on the same prompts.
-  const json alone = json::parse(RunWell({"channels", "embedded", "--validate", "none", "--prompts",
-                                          "1", "--tokens", "230", "--seed", "4", "--json"})
+  const json alone = json::parse(RunWell({"channels", model, "--validate", "none", "--prompts", "1",
+                                          "--tokens", "230", "--seed", "4", "--json"})
                                      .out)["channels"];
+  ASSERT_GE(alone.size(), 3u);
   const RunReader reader(out + "/comparison.h5");
   const Record record = reader.Read("channel_comparison");
   const auto& smoothness =
       std::get<std::vector<double>>(record.FindArray("smoothness_after")->data);
-  for (size_t rank = 0; rank < 5; ++rank) {
+  for (size_t rank = 0; rank < alone.size(); ++rank) {
     const auto channel = alone[rank]["channel"].get<size_t>();
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const json& each) { return each["channel"] == channel; });
