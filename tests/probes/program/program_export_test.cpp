@@ -249,6 +249,8 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.err, HasSubstr("head_map.png"));
   EXPECT_EQ(Contents(File("one.png")), "");
+  const ProgramRun named = RunMidscope({"export", File("probe.h5"), "--out", File("head_map.png")});
+  EXPECT_EQ(named.out, "file: " + File("head_map.csv") + "\nfile: " + File("head_map.png") + "\n");
   const ProgramRun one =
       RunMidscope({"export", File("probe.h5") + "::position_awareness", "--out", File("one.png")});
   EXPECT_EQ(one.status, 0) << one.err;
