@@ -10,17 +10,16 @@ import tomllib
 
 from wheel_file import ROOT, VERSION, Wheel
 
-# The package itself is not imported, as numpy takes a second. The folder of commands is appended to PATH: the program starts
-# midscope-gui, which draws pictures.
+# The folder of commands is appended to PATH: the program starts midscope-gui, which draws pictures.
 SCRIPT = """#!python
 import importlib.util
 import os
 import pathlib
+import runpy
 import sys
 
 package = pathlib.Path(importlib.util.find_spec("midscope").origin).parent
-cuda = package.parent / "midscope_cuda" / "bin" / "midscope"
-program = str(cuda if cuda.is_file() else package / "bin" / "midscope")
+program = runpy.run_path(str(package / "_program.py"))["installed_program"]()
 os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(__file__).resolve().parent)
 os.execv(program, [program, *sys.argv[1:]])

@@ -18,8 +18,8 @@ void CheckAccess(const HookPoint& point, HookAccess access) {
 
 }  // namespace
 
-HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence)
-    : first_written_layer_(layers) {
+HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers,
+                     const SequenceInfo& sequence) {
   const auto ask = [&](HookSite site, int64_t layer) {
     for (Hook* hook : hooks) {
       HookRequest request = hook->Request({site, layer}, sequence);
@@ -28,9 +28,7 @@ HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const Sequ
       if (request.access == HookAccess::kNone || request.rows.empty()) continue;
       CheckAccess({site, layer}, request.access);
       entries_[{site, layer}].push_back({hook, request});
-      if (request.access != HookAccess::kWrite) continue;
-      first_written_layer_ = std::min(first_written_layer_, layer);
-      writes_ = true;
+      if (request.access == HookAccess::kWrite) writes_ = true;
     }
   };
   if (hooks.empty()) return;

@@ -24,9 +24,7 @@ class HookTable {
   // of HookSite); kNoRow if none.
   int64_t FirstWanted(HookSite site, int64_t layer) const;
   static constexpr int64_t kNoRow = std::numeric_limits<int64_t>::max();
-  // Returns the first layer that a hook may change; `layers` if none writes inside the blocks, -1
-  // for the embeddings.
-  int64_t first_written_layer() const { return first_written_layer_; }
+  // Whether a hook may change the point.
   bool Writes(HookSite site, int64_t layer) const;
   // Whether a hook may change any point.
   bool writes() const { return writes_; }
@@ -45,7 +43,6 @@ class HookTable {
   const std::vector<Entry>* Find(HookSite site, int64_t layer) const;
 
   std::map<std::pair<HookSite, int64_t>, std::vector<Entry>> entries_;
-  int64_t first_written_layer_;
   bool writes_ = false;
 };
 

@@ -182,17 +182,6 @@ std::optional<int64_t> GgufFile::GetInt(std::string_view key) const {
   return number;
 }
 
-std::optional<uint64_t> GgufFile::GetUnsigned(std::string_view key) const {
-  const GgufValue* value = FindTyped(key, false, "integer");
-  if (value == nullptr) return std::nullopt;
-  if (value->type == GgufType::kUint64) return LoadNumber<uint64_t>(value->data);
-  const int64_t number = *LoadInteger(value->type, value->data);
-  if (number < 0) {
-    throw Failure(path().string(), fmt::format("{} is {}; it must not be negative", key, number));
-  }
-  return static_cast<uint64_t>(number);
-}
-
 std::optional<double> GgufFile::GetFloat(std::string_view key) const {
   const GgufValue* value = FindTyped(key, false, "float");
   if (value == nullptr) return std::nullopt;

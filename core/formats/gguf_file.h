@@ -82,7 +82,6 @@ class GgufFile {
   // Returns nullopt if the key is absent. Throws Error if the value has another type (all integer
   // types are accepted) or is out of range.
   std::optional<int64_t> GetInt(std::string_view key) const;
-  std::optional<uint64_t> GetUnsigned(std::string_view key) const;
   std::optional<double> GetFloat(std::string_view key) const;
   std::optional<bool> GetBool(std::string_view key) const;
   std::optional<std::string> GetString(std::string_view key) const;

@@ -8,6 +8,13 @@
 
 namespace midscope {
 
+void MakeFolder(const std::filesystem::path& folder, const std::string& remedy) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed)
+    throw Failure(folder.string(), "the folder cannot be made: " + failed.message(), remedy);
+}
+
 void WriteTextAt(const std::filesystem::path& path, const std::string& text) {
   const std::filesystem::path partial = path.string() + ".partial";
   std::ofstream file(partial, std::ios::binary);

@@ -20,6 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/formats/text_writer.h"
 
 namespace midscope {
 namespace {
@@ -27,13 +28,8 @@ namespace {
 constexpr auto kLockPoll = std::chrono::milliseconds(100);
 constexpr int64_t kSpaceReserve = 64 << 20;  // left free for other writers
 
-void MakeFolder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw Failure(folder.string(), "the folder cannot be made (" + error.message() + ")",
-                  "Check its permissions, or set HF_HOME to a folder that you may write to");
-  }
+void MakeCacheFolder(const std::filesystem::path& folder) {
+  MakeFolder(folder, "Check its permissions, or set HF_HOME to a folder that you may write to");
 }
 
 void Rename(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -59,8 +55,8 @@ HubCacheModel::HubCacheModel(std::filesystem::path cache, HubKind kind, const st
   name_ = (kind == HubKind::kModel ? "models--" : "datasets--") + model.substr(0, slash) + "--" +
           model.substr(slash + 1);
   folder_ = cache_ / name_;
-  MakeFolder(folder_ / "blobs");
-  MakeFolder(cache_ / ".locks" / name_);
+  MakeCacheFolder(folder_ / "blobs");
+  MakeCacheFolder(cache_ / ".locks" / name_);
 }
 
 std::filesystem::path HubCacheModel::Part(const HubFile& file) const {
@@ -86,7 +82,7 @@ int64_t HubCacheModel::MissingBytes(const HubFile& file) const {
 
 void HubCacheModel::Link(const HubFile& file, const std::string& commit) const {
   const std::filesystem::path link = Snapshot(commit) / file.name;
-  MakeFolder(link.parent_path());
+  MakeCacheFolder(link.parent_path());
   const std::filesystem::path target =
       std::filesystem::relative(folder_ / "blobs", link.parent_path()) / file.hash;
   std::error_code error;
@@ -104,7 +100,7 @@ void HubCacheModel::Link(const HubFile& file, const std::string& commit) const {
 void HubCacheModel::WriteRef(const std::string& revision, const std::string& commit) const {
   if (revision == commit) return;
   const std::filesystem::path ref = folder_ / "refs" / revision;
-  MakeFolder(ref.parent_path());
+  MakeCacheFolder(ref.parent_path());
   const std::filesystem::path temporary = Beside(ref);
   std::error_code ignored;
   std::filesystem::remove(temporary, ignored);

@@ -111,9 +111,7 @@ void WriteAdapter(const LoraAdapter& adapter, const ModelSource& source,
                                  {"inference_mode", true},
                                  {"init_lora_weights", true},
                                  {"target_modules", targets}};
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw Failure(folder.string(), "it cannot be made: " + failed.message());
+  MakeFolder(folder);
   WriteSafetensors(folder / kWeightsName, tensors);
   WriteTextAt(folder / kConfigName, config.dump(2) + "\n");
 }

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/formats/folder_weights.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/formats/text_writer.h"
 
 namespace midscope {
 namespace {
@@ -176,9 +177,7 @@ void WriteModelFolder(const ModelSource& source, const NamedTensors& weights,
                      static_cast<const std::byte*>(values.const_data_ptr()),
                      static_cast<int64_t>(values.nbytes())};
   }
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw Failure(folder.string(), "it cannot be made: " + failed.message());
+  MakeFolder(folder);
   WriteSafetensors(folder / "model.safetensors", tensors);
   CopyOtherFiles(source.path(), folder);
 }

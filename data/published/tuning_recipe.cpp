@@ -7,19 +7,13 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/text.h"
 
 namespace midscope {
 namespace {
 
 constexpr const char* kMethod = "method";
 constexpr std::uintmax_t kMostBytes = 1 << 16;
-
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return text;
-}
 
 }  // namespace
 
@@ -54,10 +48,6 @@ TuningRecipe ReadTuningRecipe(const std::string& model) {
   const std::string text =
       ReadWholeFile(path.string(), kMostBytes, std::to_string(kMostBytes) + " bytes");
   return ParseTuningRecipe(text.empty() ? "{}" : text, path.string());
-}
-
-std::string TuningRecipeJson(const TuningRecipe& recipe) {
-  return nlohmann::json(recipe).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string TuningRecipeText(const TuningRecipe& recipe) {

@@ -33,9 +33,6 @@ TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing
 // file cannot be read or exceeds 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
-// Returns the recipe as JSON, for results files.
-std::string TuningRecipeJson(const TuningRecipe& recipe);
-
 // Returns "cream, interpolation=linear, context=32768"; "no tuning" if it has no fields.
 std::string TuningRecipeText(const TuningRecipe& recipe);
 

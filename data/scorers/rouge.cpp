@@ -174,15 +174,4 @@ double GeometricMean(const RougeScores& scores) {
   return std::cbrt(scores.rouge1 * scores.rouge2 * scores.rouge_l);
 }
 
-double GeometricMeanOfMeans(std::span<const RougeScores> scores) {
-  if (scores.empty()) return 0;
-  RougeScores sum;
-  for (const RougeScores& pair : scores) {
-    sum.rouge1 += pair.rouge1;
-    sum.rouge2 += pair.rouge2;
-    sum.rouge_l += pair.rouge_l;
-  }
-  return GeometricMean(sum) / static_cast<double>(scores.size());
-}
-
 }  // namespace midscope

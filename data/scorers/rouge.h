@@ -3,7 +3,6 @@
 // numbers, which differ by many points for the same pair.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace midscope {
@@ -26,11 +25,8 @@ RougeScores RougeOfSets(std::string_view prediction, std::string_view reference)
 // ROUGE-L treats the whole text as one sentence.
 RougeScores RougeOfCounts(std::string_view prediction, std::string_view reference);
 
-// Geometric mean of the three scores of one pair of texts.
+// Geometric mean of the three scores of one pair of texts. ZeroSCROLLS' table has the geometric
+// mean of the three scores' means over pairs, which is higher or equal.
 double GeometricMean(const RougeScores& scores);
-
-// The number in ZeroSCROLLS' table: the geometric mean of the three scores' means over the pairs.
-// The mean of GeometricMean() over pairs would be lower or equal. 0 if there are no pairs.
-double GeometricMeanOfMeans(std::span<const RougeScores> scores);
 
 }  // namespace midscope

@@ -68,7 +68,7 @@ double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes = {});
 
 // The scores whose geometric mean is kRougeGeometricMean, each the maximum over the answers (as the
-// package rouge-score treats several references), for means over samples (GeometricMeanOfMeans).
+// package rouge-score treats several references), for means over samples.
 // Throws std::logic_error if there are no answers.
 RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
                         std::span<const std::string> answers);

@@ -10,6 +10,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/choices.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {
@@ -74,10 +75,10 @@ std::vector<ChoiceItem> ReadChoiceExamples(const ChoiceSet& set, const TaskSpec&
   return items;
 }
 
-class ChoicesTask : public Task {
+class ChoicesTask : public SpecTask {
  public:
-  explicit ChoicesTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec)), set_(ChoiceSets().at(spec.Choice("dataset"))) {
+  ChoicesTask(const TaskSpec& spec, const TaskInputs& /*inputs*/)
+      : SpecTask(spec), set_(ChoiceSets().at(spec.Choice("dataset"))) {
     const std::string& rule = spec.parameters.Text("rule");
     rule_ = rule == kPublished ? set_.rule : ReadChoiceRule(name_, rule);
     items_ = ReadChoiceItems(set_, spec.file(), ReadChoiceLabels(spec.Path(kLabelsFile)));
@@ -86,14 +87,10 @@ class ChoicesTask : public Task {
     }
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(items_); }
   bool scored_by_likelihood() const override { return true; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 50;
     const ChoiceItem& item = items_[static_cast<size_t>(sample)];
     PromptText prompt;
@@ -110,7 +107,6 @@ class ChoicesTask : public Task {
   }
 
  private:
-  std::string name_;
   const ChoiceSet& set_;
   ChoiceRule rule_ = ChoiceRule::kLikeliest;
   std::vector<ChoiceItem> items_;
@@ -143,9 +139,7 @@ TaskType ChoicesTaskType() {
                      "a JSONL file of the same form whose first lines are the examples"),
        FileParameter(kLabelsFile, "a label a line, where they stand beside the questions (PIQA)"),
        TaskFile("a JSONL file of the data set", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<ChoicesTask>(spec);
-  };
+  type.make = MakeSpecTask<ChoicesTask>;
   return type;
 }
 

@@ -16,6 +16,7 @@
 #include "data/scorers/match_scores.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -70,9 +71,9 @@ Item InventItem(int64_t documents, SplitMix64 random, OtherPassages others) {
   return item;
 }
 
-class DocumentTask : public Task {
+class DocumentTask : public SpecTask {
  public:
-  DocumentTask(TaskSpec spec, uint64_t seed)
+  DocumentTask(TaskSpec spec, const TaskInputs& inputs)
       : prompt_(static_cast<Prompt>(spec.Choice("prompt"))),
         query_aware_(spec.Number("query_aware") != 0),
         keep_labels_(spec.Choice("labels") != 0),
@@ -80,14 +81,13 @@ class DocumentTask : public Task {
                                             : AnswerCut::kFirstLine),
         first_place_(spec.Number("first_place")),
         distractors_(static_cast<Distractors>(spec.Choice("distractors"))),
-        seed_(seed) {
+        seed_(inputs.seed) {
     CheckDistractors(spec);
     if (!spec.file().empty()) TakeFile(spec);
     documents_ = spec.Number("documents");
     name_ = TaskSpecText(spec);
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return prompt_ == kClosedBook ? 1 : documents_; }
   int64_t first_place() const override { return first_place_; }
   std::optional<int64_t> samples() const override {
@@ -95,9 +95,7 @@ class DocumentTask : public Task {
     return static_cast<int64_t>(items_.size());
   }
 
-  TaskSample Make(int64_t sample, int64_t given_place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, given_place);
+  TaskSample MakeChecked(int64_t sample, int64_t given_place) const override {
     const int64_t place = given_place - first_place_ + 1;
     const Item item = ItemOf(sample);
     const std::string question = "Question: " + item.question;
@@ -200,7 +198,6 @@ class DocumentTask : public Task {
     }
   }
 
-  std::string name_;
   int64_t documents_ = 0;
   Prompt prompt_;
   bool query_aware_;
@@ -248,9 +245,7 @@ TaskType DocumentTaskType() {
        TaskFile("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
                 "with title, text, isgold); documents cuts its lines, default all",
                 false)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<DocumentTask>(spec, inputs.seed);
-  };
+  type.make = MakeSpecTask<DocumentTask>;
   type.cuts_middle = true;
   return type;
 }

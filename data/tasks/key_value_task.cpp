@@ -13,6 +13,7 @@
 #include "core/base/random.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -92,18 +93,17 @@ std::vector<Pairs> ReadFile(const std::string& path) {
   return items;
 }
 
-class KeyValueTask : public Task {
+class KeyValueTask : public SpecTask {
  public:
-  KeyValueTask(TaskSpec spec, uint64_t seed)
+  KeyValueTask(TaskSpec spec, const TaskInputs& inputs)
       : query_aware_(spec.Number("query_aware") != 0),
         first_place_(spec.Number("first_place")),
-        seed_(seed) {
+        seed_(inputs.seed) {
     if (!spec.file().empty()) TakeFile(spec);
     pairs_ = spec.Number("pairs");
     name_ = TaskSpecText(spec);
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return pairs_; }
   int64_t first_place() const override { return first_place_; }
   std::optional<int64_t> samples() const override {
@@ -111,9 +111,7 @@ class KeyValueTask : public Task {
     return static_cast<int64_t>(items_.size());
   }
 
-  TaskSample Make(int64_t sample, int64_t given_place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, given_place);
+  TaskSample MakeChecked(int64_t sample, int64_t given_place) const override {
     const int64_t place = given_place - first_place_ + 1;
     Pairs pairs = items_.empty()
                       ? RandomPairs(pairs_, SplitMix64(seed_, static_cast<uint64_t>(sample)))
@@ -162,7 +160,6 @@ class KeyValueTask : public Task {
     return made;
   }
 
-  std::string name_;
   int64_t pairs_ = 0;
   bool query_aware_;
   int64_t first_place_;
@@ -183,9 +180,7 @@ TaskType KeyValueTaskType() {
        TaskFile("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
                 "pairs cuts its lines, default all",
                 false)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<KeyValueTask>(spec, inputs.seed);
-  };
+  type.make = MakeSpecTask<KeyValueTask>;
   type.cuts_middle = true;
   return type;
 }

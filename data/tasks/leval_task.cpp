@@ -14,6 +14,7 @@
 #include "data/formats/json_lines.h"
 #include "data/scorers/leval_scores.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -70,24 +71,20 @@ std::string FirstWords(std::string_view text, int64_t words) {
   return std::string(text.substr(0, end));
 }
 
-class LEvalTask : public Task {
+class LEvalTask : public SpecTask {
  public:
-  LEvalTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
+  LEvalTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         set_(kLEvalSets.at(spec.Choice("dataset"))),
         tokens_(spec.Number("tokens")) {
-    if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
+    if (tokens_ > 0) count_ = NeedCounter(inputs.count_tokens, name_);
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) { Read(fields); });
     if (questions_.empty()) throw Failure(spec.file(), "it must contain at least one question");
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(questions_); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 512;
     const LEvalQuestion& asked = questions_[static_cast<size_t>(sample)];
     PromptText prompt;
@@ -138,7 +135,6 @@ class LEvalTask : public Task {
     return cut;
   }
 
-  std::string name_;
   const LEvalSet& set_;
   int64_t tokens_;
   TokenCounter count_;
@@ -168,9 +164,7 @@ TaskType LEvalTaskType() {
                             "4096); 0: they stay whole",
                             0, kMostTokens, 0),
        TaskFile("a JSONL file of L-Eval (input, instructions, outputs)", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<LEvalTask>(spec, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<LEvalTask>;
   return type;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
 
@@ -40,21 +41,18 @@ std::string Line(const std::string& name, const std::string& value) {
   return "line " + name + ": REGISTER_CONTENT is <" + value + ">";
 }
 
-class LinesTask : public Task {
+class LinesTask : public SpecTask {
  public:
-  LinesTask(const TaskSpec& spec, uint64_t seed)
-      : name_(TaskSpecText(spec)),
+  LinesTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         lines_(spec.Number("lines")),
         last_integer_(spec.Choice("score") == 0),
         final_space_(spec.Number("final_space") != 0),
-        seed_(seed) {}
+        seed_(inputs.seed) {}
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return lines_; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const std::vector<std::string> names = LineNames(lines_, random);
     const std::string number = std::to_string(1 + random.Below(kLargestNumber));
@@ -89,7 +87,6 @@ class LinesTask : public Task {
   }
 
  private:
-  std::string name_;
   int64_t lines_;
   bool last_integer_;
   bool final_space_;
@@ -111,9 +108,7 @@ TaskType LinesTaskType() {
        WholeNumberParameter(
            "final_space", "1: the prompt ends in a space, as LongEval's files of 200 to 680 lines",
            0, 1, 0)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<LinesTask>(spec, inputs.seed);
-  };
+  type.make = MakeSpecTask<LinesTask>;
   return type;
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
 
@@ -18,12 +19,12 @@ namespace {
 // The answer is one word; a few more tokens show whether the model continues with other items.
 constexpr int64_t kListNewTokens = 10;
 
-class ListTask : public Task {
+class ListTask : public SpecTask {
  public:
-  ListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter)
-      : name_(TaskSpecText(spec)), lines_(spec.Number("lines")), seed_(seed) {
+  ListTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec), lines_(spec.Number("lines")), seed_(inputs.seed) {
     for (const std::string& thing : ThingsToBuy()) {
-      if (!filter || filter(" " + thing)) things_.push_back(thing);
+      if (!inputs.filter || inputs.filter(" " + thing)) things_.push_back(thing);
     }
     if (static_cast<int64_t>(things_.size()) < lines_) {
       throw UsageError(
@@ -34,12 +35,10 @@ class ListTask : public Task {
     }
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return lines_; }
   bool scored_by_likelihood() const override { return true; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const auto count = static_cast<size_t>(lines_);
     const std::vector<std::string> names = random.Draw(FirstNames(), count);
@@ -66,7 +65,6 @@ class ListTask : public Task {
   }
 
  private:
-  std::string name_;
   int64_t lines_;
   uint64_t seed_;
   std::vector<std::string> things_;
@@ -79,9 +77,7 @@ TaskType ListTaskType() {
   TaskType type = {"list",
                    "who bought what; the answer is one token",
                    {WholeNumberParameter("lines", "people in the list", 1, most, 20)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<ListTask>(spec, inputs.seed, inputs.filter);
-  };
+  type.make = MakeSpecTask<ListTask>;
   return type;
 }
 

@@ -9,6 +9,7 @@
 #include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -69,9 +70,9 @@ std::vector<std::string> LongBenchFiles(const TaskSpec& spec) {
   return DataFiles(spec.file(), {".jsonl", ".jsonl.gz"});
 }
 
-class LongBenchTask : public Task {
+class LongBenchTask : public SpecTask {
  public:
-  explicit LongBenchTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+  LongBenchTask(const TaskSpec& spec, const TaskInputs& /*inputs*/) : SpecTask(spec) {
     std::vector<size_t> sizes;
     for (const std::string& file : LongBenchFiles(spec)) {
       std::vector<LongBenchItem>& items = sets_.emplace_back();
@@ -82,13 +83,9 @@ class LongBenchTask : public Task {
     order_ = RoundRobin(sizes);
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(order_); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const auto [set, number] = order_[static_cast<size_t>(sample)];
     const LongBenchItem& item = sets_[set][number];
     TaskSample made = FillLongBench(item).Sample(item.answers, place, 1);
@@ -100,7 +97,6 @@ class LongBenchTask : public Task {
   }
 
  private:
-  std::string name_;
   std::vector<std::vector<LongBenchItem>> sets_;  // one per file
   std::vector<std::pair<size_t, size_t>> order_;  // [sample] (file, item)
 };
@@ -117,9 +113,7 @@ TaskType LongBenchTaskType() {
       {MiddleCutParameter(true),
        TaskFile("a JSONL file of LongBench (input, context, answers, dataset), or a folder of them",
                 true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<LongBenchTask>(spec);
-  };
+  type.make = MakeSpecTask<LongBenchTask>;
   type.cuts_middle = true;
   type.more_files = [](const TaskSpec& spec) {
     return std::filesystem::is_directory(spec.file()) ? LongBenchFiles(spec)

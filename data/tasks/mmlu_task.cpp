@@ -13,6 +13,7 @@
 #include "core/formats/csv_rows.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {
@@ -178,10 +179,10 @@ std::string MmluQuestion(const std::vector<std::string>& row) {
   return text;
 }
 
-class MmluTask : public Task {
+class MmluTask : public SpecTask {
  public:
-  explicit MmluTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec)), is_folder_(fs::is_directory(spec.file())) {
+  MmluTask(const TaskSpec& spec, const TaskInputs& /*inputs*/)
+      : SpecTask(spec), is_folder_(fs::is_directory(spec.file())) {
     std::vector<size_t> sizes;
     for (const std::string& file : MmluFiles(spec)) {
       sets_.push_back(ReadMmluSet(file, spec.Number("shots")));
@@ -190,14 +191,10 @@ class MmluTask : public Task {
     order_ = RoundRobin(sizes);
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(order_); }
   bool scored_by_likelihood() const override { return true; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 5;
     const auto [number, question] = order_[static_cast<size_t>(sample)];
     const MmluSet& set = sets_[number];
@@ -222,7 +219,6 @@ class MmluTask : public Task {
   }
 
  private:
-  std::string name_;
   bool is_folder_;
   std::vector<MmluSet> sets_;
   std::vector<std::pair<size_t, size_t>> order_;  // [sample] (subject, question)
@@ -246,9 +242,7 @@ TaskType MmluTaskType() {
                    {WholeNumberParameter("shots", "examples in front of the question", 0,
                                          kMostShots, kMostShots),
                     TaskFile("a file SUBJECT_test.csv of MMLU, or a folder of them", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<MmluTask>(spec);
-  };
+  type.make = MakeSpecTask<MmluTask>;
   type.more_files = [](const TaskSpec& spec) {
     const std::vector<std::string> tests = MmluFiles(spec);
     std::vector<std::string> files;

@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -43,14 +44,14 @@ std::vector<size_t> SentenceEnds(std::string_view text) {
   return ends;
 }
 
-class NeedleTask : public Task {
+class NeedleTask : public SpecTask {
  public:
-  NeedleTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
+  NeedleTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         chat_(spec.Choice("form") != 0),
         metric_(spec.Choice("score") == 0 ? AnswerMetric::kRougeL : AnswerMetric::kWordRecall),
-        seed_(seed),
-        count_(NeedCounter(count_tokens, name_)) {
+        seed_(inputs.seed),
+        count_(NeedCounter(inputs.count_tokens, name_)) {
     const int64_t tokens = spec.Number("tokens");
     context_tokens_ = chat_ ? tokens - kChatBuffer - count_("\n" + std::string(kNeedle) + "\n")
                             : tokens - count_(Prompt("", 0, 1).text) - kJoinTokens;
@@ -61,13 +62,10 @@ class NeedleTask : public Task {
     if (!spec.file().empty()) text_ = ReadHaystack(spec.file());
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return kDepthPlaces; }
   bool by_depth() const override { return true; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const std::string haystack = Haystack(sample);
     const std::string_view context = FirstTokens(haystack, context_tokens_, count_);
     return Prompt(context, NeedlePlace(context, place - 1), place);
@@ -117,7 +115,6 @@ class NeedleTask : public Task {
     return made;
   }
 
-  std::string name_;
   bool chat_;
   AnswerMetric metric_;
   uint64_t seed_;
@@ -155,9 +152,7 @@ TaskType NeedleTaskType() {
        TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<NeedleTask>(spec, inputs.seed, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<NeedleTask>;
   return type;
 }
 

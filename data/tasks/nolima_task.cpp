@@ -20,6 +20,7 @@
 #include "data/tasks/data_folder.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -169,12 +170,12 @@ struct Snippet {
   std::string_view after;
 };
 
-class NoLiMaTask : public Task {
+class NoLiMaTask : public SpecTask {
  public:
-  NoLiMaTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
-        seed_(seed),
-        count_(NeedCounter(count_tokens, name_)),
+  NoLiMaTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
+        seed_(inputs.seed),
+        count_(NeedCounter(inputs.count_tokens, name_)),
         tokens_(spec.Number("tokens")) {
     tests_ = ReadNoLiMaTests(spec.Path(kNeedles));
     const std::string kind = QuestionKinds().at(spec.Choice("question"));
@@ -196,16 +197,13 @@ class NoLiMaTask : public Task {
     }
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return kDepthPlaces; }
   bool by_depth() const override { return true; }
   std::optional<int64_t> samples() const override {
     return static_cast<int64_t>(tests_.size() * books_.size());
   }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const size_t number = static_cast<size_t>(sample) % tests_.size();
     const std::string& book = books_[static_cast<size_t>(sample) / tests_.size()];
     NoLiMaTest test = tests_[number];
@@ -317,7 +315,6 @@ class NoLiMaTask : public Task {
     return made;
   }
 
-  std::string name_;
   uint64_t seed_;
   TokenCounter count_;
   int64_t tokens_;
@@ -347,9 +344,7 @@ TaskType NoLiMaTaskType() {
                      "else one of ours"),
        std::move(needles),
        TaskFile("a book, or a folder of books *.txt (NoLiMa's haystack/rand_shuffle)", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<NoLiMaTask>(spec, inputs.seed, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<NoLiMaTask>;
   type.more_files = [](const TaskSpec& spec) {
     return std::filesystem::is_directory(spec.file()) ? Books(spec) : std::vector<std::string>();
   };

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "data/tasks/own_lines.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -22,9 +23,9 @@ constexpr const char* kQuestionPart = "question";
 
 constexpr const char* kGoldFrom = "gold_from";
 
-class OwnTask : public Task {
+class OwnTask : public SpecTask {
  public:
-  explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+  OwnTask(const TaskSpec& spec, const TaskInputs& /*inputs*/) : SpecTask(spec) {
     if (!spec.Path(kTemplate).empty()) {
       template_ =
           ReadPromptTemplate(spec.Path(kTemplate), {kInstructionPart, kContextPart, kQuestionPart},
@@ -33,7 +34,6 @@ class OwnTask : public Task {
     own_ = ReadOwnLines(spec.file(), static_cast<GoldFrom>(spec.Choice(kGoldFrom)));
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override {
     if (own_.different_lengths) return kDepthPlaces;
     return First().golds > 0 ? std::ssize(First().pieces) : 1;
@@ -43,9 +43,7 @@ class OwnTask : public Task {
   std::vector<std::string> notes() const override { return own_.notes; }
   bool scored_by_likelihood() const override { return !First().choices.empty(); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const OwnLine& line = own_.lines[static_cast<size_t>(sample)];
     const int64_t rank = GoldRank(line, place);
     PromptText prompt;
@@ -113,7 +111,6 @@ class OwnTask : public Task {
     }
   }
 
-  std::string name_;
   std::vector<TemplatePart> template_;  // empty: the default text
   OwnLines own_;
 };
@@ -140,9 +137,7 @@ TaskType OwnTaskType() {
                      "where it is wanted"),
        GoldFromParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file, plain or .gz, or a .csv file", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<OwnTask>(spec);
-  };
+  type.make = MakeSpecTask<OwnTask>;
   type.cuts_middle = true;
   type.samples_are_lines = true;
   return type;

@@ -10,6 +10,7 @@
 
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {
@@ -27,17 +28,13 @@ ByteSpan ReadBytes(const JsonFields& fields, const std::string& name, const nloh
 }
 
 // A task over a text without pieces, in which nothing moves.
-class OnePlaceTask : public Task {
+class OnePlaceTask : public SpecTask {
  public:
   explicit OnePlaceTask(PiecesText text) : own_(std::move(text)) {
     if (own_.gold.end > own_.gold.begin) own_.spans.push_back(own_.gold);
   }
-  std::string name() const override { return {}; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return 1; }
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t /*sample*/, int64_t /*place*/) const override {
     TaskSample made;
     made.text = own_.text;
     made.spans = own_.spans;
@@ -73,9 +70,9 @@ std::unique_ptr<Task> ReadText(const JsonFields& fields) {
   return MakePiecesTask(std::move(own));
 }
 
-class PassagesTask : public Task {
+class PassagesTask : public SpecTask {
  public:
-  explicit PassagesTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+  PassagesTask(const TaskSpec& spec, const TaskInputs& /*inputs*/) : SpecTask(spec) {
     ForEachJsonLine(spec.file(), [this](const JsonFields& fields) {
       texts_.push_back(ReadText(fields));
       if (texts_.back()->pieces() != pieces()) {
@@ -85,16 +82,13 @@ class PassagesTask : public Task {
     });
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return texts_.front()->pieces(); }
   std::optional<int64_t> samples() const override { return std::ssize(texts_); }
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     return texts_[static_cast<size_t>(sample)]->Make(0, place);
   }
 
  private:
-  std::string name_;
   std::vector<std::unique_ptr<Task>> texts_;
 };
 
@@ -106,9 +100,7 @@ TaskType PassagesTaskType() {
                    "\"answer\" to score and passages marked by bytes: \"gold\": [begin, end], "
                    "\"pieces\": [[begin, end], ...]. probe takes prompts without answers",
                    {TaskFile("a JSONL file, plain or .gz", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<PassagesTask>(spec);
-  };
+  type.make = MakeSpecTask<PassagesTask>;
   return type;
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -51,16 +52,16 @@ int64_t PoseBlocks(int64_t tokens) {
   return std::max<int64_t>(0, (tokens - kRest) / kBlockTokens);
 }
 
-class PasskeyTask : public Task {
+class PasskeyTask : public SpecTask {
  public:
-  PasskeyTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)), form_(kForms.at(spec.Choice("filler"))), seed_(seed) {
+  PasskeyTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec), form_(kForms.at(spec.Choice("filler"))), seed_(inputs.seed) {
     const int64_t tokens = spec.Number("tokens");
     if (form_.counted_by_pose) {
       amount_ = PoseBlocks(tokens);
       return;
     }
-    const TokenCounter& count = NeedCounter(count_tokens, name_);
+    const TokenCounter& count = NeedCounter(inputs.count_tokens, name_);
     const auto fits = [&](int64_t amount) {
       return count(Prompt(form_.largest_key, amount, kDepthPlaces / 2 + 1).text) <= tokens;
     };
@@ -74,13 +75,10 @@ class PasskeyTask : public Task {
     amount_ = LargestFitting(form_.whole_blocks ? tokens : kCharactersPerToken * tokens, fits);
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return kDepthPlaces; }
   bool by_depth() const override { return true; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const uint64_t keys = form_.largest_key - form_.smallest_key + 1;
     return Prompt(form_.smallest_key + random.Below(keys), amount_, place);
@@ -123,7 +121,6 @@ class PasskeyTask : public Task {
     return made;
   }
 
-  std::string name_;
   const PasskeyForm& form_;
   uint64_t seed_;
   int64_t amount_ = 0;
@@ -150,9 +147,7 @@ TaskType PasskeyTaskType() {
                        "cut by characters (landmark, YaRN); whole blocks, fitted (PoSE); as many "
                        "as PoSE's code counts; a block a line and keys of five digits (LongLM)",
                        fillers)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<PasskeyTask>(spec, inputs.seed, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<PasskeyTask>;
   return type;
 }
 

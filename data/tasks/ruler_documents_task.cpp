@@ -17,6 +17,7 @@
 #include "core/base/random.h"
 #include "core/tokenizer/prompt.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -179,13 +180,13 @@ constexpr const char* kRulerInstruction =
     "any other words.";
 constexpr int64_t kRulerAnswerTokens = 32;
 
-class RulerDocumentsTask : public Task {
+class RulerDocumentsTask : public SpecTask {
  public:
-  RulerDocumentsTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
-        seed_(seed),
+  RulerDocumentsTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
+        seed_(inputs.seed),
         tokens_(spec.Number("tokens")),
-        count_(NeedCounter(count_tokens, name_)),
+        count_(NeedCounter(inputs.count_tokens, name_)),
         file_(ReadQuestionDocuments(spec.file())) {
     if (!Fits(0, 0)) {
       throw UsageError("task '" + name_ + "'", "its shortest prompt is longer", "Give more tokens");
@@ -194,14 +195,11 @@ class RulerDocumentsTask : public Task {
                              [&](int64_t others) { return Fits(0, others); });
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return kDepthPlaces; }
   bool by_depth() const override { return true; }
   std::optional<int64_t> samples() const override { return std::ssize(file_.questions); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     // Uses as many other documents as in sample 0, or fewer if those of this sample are longer.
     constexpr int64_t kStep = 10;
     int64_t others = others_;
@@ -281,7 +279,6 @@ class RulerDocumentsTask : public Task {
     prompt.AddSpan("gold", text);
   }
 
-  std::string name_;
   uint64_t seed_;
   int64_t tokens_;
   TokenCounter count_;
@@ -306,9 +303,7 @@ TaskType RulerDocumentsTaskType() {
       {std::move(tokens),
        TaskFile("SQuAD's dev-v2.0.json (qa_1) or HotpotQA's hotpot_dev_distractor_v1.json (qa_2)",
                 true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<RulerDocumentsTask>(spec, inputs.seed, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<RulerDocumentsTask>;
   return type;
 }
 

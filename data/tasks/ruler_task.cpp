@@ -10,20 +10,21 @@
 #include "data/scorers/answer_text.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/ruler_kinds.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
 
-class RulerTask : public Task {
+class RulerTask : public SpecTask {
  public:
-  RulerTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
+  RulerTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         kind_(RulerKinds().at(spec.Choice("kind"))),
         tokens_(spec.Number("tokens")),
-        seed_(seed),
-        count_(NeedCounter(count_tokens, name_)) {
+        seed_(inputs.seed),
+        count_(NeedCounter(inputs.count_tokens, name_)) {
     if (kind_.by_depth && kind_.needles.haystack == RulerHaystack::kEssay) ReadText(spec.file());
     if (!spec.file().empty() && text_.words.empty()) {
       throw UsageError("task '" + name_ + "'", "its haystack is made, not read", "Leave file= out");
@@ -37,13 +38,10 @@ class RulerTask : public Task {
             });
   }
 
-  std::string name() const override { return name_; }
   int64_t pieces() const override { return by_depth() ? kDepthPlaces : 1; }
   bool by_depth() const override { return kind_.by_depth; }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     TaskSample made = Build(sample, SizeOf(sample), by_depth() ? place - 1 : kMiddle);
     made.place = place;
     made.pieces = pieces();
@@ -81,7 +79,6 @@ class RulerTask : public Task {
     return size;
   }
 
-  std::string name_;
   const RulerKind& kind_;
   int64_t tokens_;
   uint64_t seed_;
@@ -112,9 +109,7 @@ TaskType RulerTaskType() {
        TaskFile("the essays that needles hide in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<RulerTask>(spec, inputs.seed, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<RulerTask>;
   return type;
 }
 

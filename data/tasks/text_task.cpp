@@ -7,6 +7,7 @@
 #include "core/base/utf8.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/text_documents.h"
 #include "data/tasks/token_cut.h"
@@ -21,13 +22,13 @@ struct CutText {
   std::vector<size_t> ends = {};
 };
 
-class TextTask : public Task {
+class TextTask : public SpecTask {
  public:
-  TextTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)),
+  TextTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         tokens_(spec.Number("tokens")),
         stride_(spec.Number("stride")),
-        count_(NeedCounter(count_tokens, name_)) {
+        count_(NeedCounter(inputs.count_tokens, name_)) {
     if (stride_ >= tokens_) {
       throw UsageError("task '" + name_ + "'", "its stride leaves no room for a prompt",
                        "Give a stride smaller than tokens");
@@ -50,8 +51,6 @@ class TextTask : public Task {
     }
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(windows_); }
   bool scored_by_likelihood() const override { return true; }
   std::vector<std::string> notes() const override {
@@ -60,9 +59,7 @@ class TextTask : public Task {
             " too short for a window and left out"};
   }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const auto [number, index] = windows_[static_cast<size_t>(sample)];
     const CutText& cut = texts_[number];
     const std::string_view before = std::string_view(cut.text).substr(0, cut.ends[index]);
@@ -117,7 +114,6 @@ class TextTask : public Task {
     }
   }
 
-  std::string name_;
   int64_t tokens_;
   int64_t stride_;
   TokenCounter count_;
@@ -183,9 +179,7 @@ TaskType TextTaskType() {
        WholeNumberParameter("windows", "at most so many, of each document", 1, kMostWindows, 1000),
        FromParameter(), FieldParameter(), DocumentsParameter(),
        TaskFile("the text: a file, a folder of *.txt, or a JSONL file with field=", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<TextTask>(spec, inputs.count_tokens);
-  };
+  type.make = MakeSpecTask<TextTask>;
   return type;
 }
 

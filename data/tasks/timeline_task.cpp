@@ -16,6 +16,7 @@
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -92,9 +93,9 @@ nlohmann::json QuestionsOf(const JsonFields& fields) {
   return parsed;
 }
 
-class LoogleTask : public Task {
+class LoogleTask : public SpecTask {
  public:
-  explicit LoogleTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+  LoogleTask(const TaskSpec& spec, const TaskInputs& /*inputs*/) : SpecTask(spec) {
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) { Read(fields); });
     if (questions_.empty()) {
       throw Failure(spec.file(), "it must contain at least one question about a timeline",
@@ -102,13 +103,9 @@ class LoogleTask : public Task {
     }
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(questions_); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t /*place*/) const override {
     constexpr int64_t kNewTokens = 500;
     const LoogleQuestion& asked = questions_[static_cast<size_t>(sample)];
     PromptText prompt;
@@ -132,25 +129,19 @@ class LoogleTask : public Task {
     if (questions_.size() > before) documents_.push_back(fields.Text("input"));
   }
 
-  std::string name_;
   std::vector<std::string> documents_;
   std::vector<LoogleQuestion> questions_;
 };
 
-class TimelineTask : public Task {
+class TimelineTask : public SpecTask {
  public:
-  TimelineTask(const TaskSpec& spec, uint64_t seed)
-      : name_(TaskSpecText(spec)),
+  TimelineTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : SpecTask(spec),
         events_(static_cast<size_t>(spec.Number("events"))),
         filler_(spec.Number("filler")),
-        seed_(seed) {}
+        seed_(inputs.seed) {}
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
-
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t /*place*/) const override {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const std::vector<Event> events = InventEvents(events_, random);
     std::vector<size_t> order(events_);
@@ -181,7 +172,6 @@ class TimelineTask : public Task {
   }
 
  private:
-  std::string name_;
   size_t events_;
   int64_t filler_;
   uint64_t seed_;
@@ -207,8 +197,8 @@ TaskType TimelineTaskType() {
        TaskFile("LooGLE's longdep_qa.jsonl; without it the events are invented", false)}};
   type.cuts_middle = true;
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    if (!spec.file().empty()) return std::make_unique<LoogleTask>(spec);
-    return std::make_unique<TimelineTask>(spec, inputs.seed);
+    if (!spec.file().empty()) return std::make_unique<LoogleTask>(spec, inputs);
+    return std::make_unique<TimelineTask>(spec, inputs);
   };
   return type;
 }

@@ -17,6 +17,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -177,10 +178,10 @@ TaskSpec WithScrollsSet(TaskSpec spec) {
   return spec;
 }
 
-class ZeroScrollsTask : public Task {
+class ZeroScrollsTask : public SpecTask {
  public:
   ZeroScrollsTask(const TaskSpec& spec, const TaskInputs& inputs)
-      : name_(TaskSpecText(spec)), tokens_(spec.Number("tokens")) {
+      : SpecTask(spec), tokens_(spec.Number("tokens")) {
     if (tokens_ > 0) {
       count_ = NeedCounter(inputs.count_tokens, name_);
       ends_ = NeedEnds(inputs.token_ends, name_);
@@ -197,13 +198,9 @@ class ZeroScrollsTask : public Task {
     order_ = RoundRobin(sizes);
   }
 
-  std::string name() const override { return name_; }
-  int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return std::ssize(order_); }
 
-  TaskSample Make(int64_t sample, int64_t place) const override {
-    CheckSample(*this, sample);
-    CheckPlace(*this, place);
+  TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 1024;
     const auto [set, number] = order_[static_cast<size_t>(sample)];
     const ScrollsItem& item = sets_[set].items[number];
@@ -263,7 +260,6 @@ class ZeroScrollsTask : public Task {
     }
   }
 
-  std::string name_;
   int64_t tokens_;
   TokenCounter count_;
   TokenEnds ends_;
@@ -285,7 +281,7 @@ class ZeroScrollsTask : public Task {
 //
 // Consecutive lines with the same id are one sample with several answers. 1024 new tokens are
 // generated, as in the public code. The benchmark's table has the geometric mean of mean ROUGE
-// scores (GeometricMeanOfMeans), which sweeps compute from the samples' ROUGE scores; the score of
+// scores, which sweeps compute from the samples' ROUGE scores; the score of
 // one sample is the geometric mean of its three ROUGE scores.
 TaskType ZeroScrollsTaskType() {
   std::vector<std::string> names = ScrollsSetNames();

@@ -17,7 +17,11 @@ namespace midscope {
 
 QStringList RenderFile(const RenderRequest& request) {
   const ResultFiles files(std::make_shared<EngineLink>(LocalEngine()));
-  RunFile file = files.Read(request.file.toStdString());
+  const std::string address = request.file.toStdString();
+  RunFile file = files.Read(address);
+  std::optional<RunFile> whole;
+  if (const size_t end = address.rfind("::"); end != std::string::npos)
+    whole = files.Read(address.substr(0, end));
   std::optional<Record> reference;
   // Losses of several runs are one picture, and so are gradients.
   auto* read = FindRecord(file.records, kTuningRecord)             ? &ReadTuningRecord
@@ -28,7 +32,8 @@ QStringList RenderFile(const RenderRequest& request) {
   } else if (!request.reference.isEmpty()) {
     reference = RunReference(files, request.reference);
   }
-  FilePictures pictures(request, file, reference ? &*reference : nullptr);
+  FilePictures pictures(request, file, whole ? &*whole : nullptr,
+                        reference ? &*reference : nullptr);
   for (const PanelEntry& panel : PanelList()) panel.render(pictures);
   if (pictures.written().isEmpty()) {
     throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",

@@ -2,13 +2,15 @@
 #include "gui/panels/file_pictures.h"
 
 #include <QObject>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
 #include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
 #include "gui/base/display_text.h"
-#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
@@ -18,40 +20,57 @@
 namespace midscope {
 namespace {
 
-HeadId LargestScore(const Record& score) {
-  HeadId best;
-  const auto value = [&score](HeadId head) {
-    return ValueAt(score, kPositionAwarenessScore, {head.layer, head.head});
-  };
-  for (int64_t layer = 0; layer < AxisSize(score, "layer"); ++layer) {
-    for (int64_t head = 0; head < AxisSize(score, "head"); ++head) {
-      if (value({layer, head}) > value(best)) best = {layer, head};
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
-FilePictures::FilePictures(const RenderRequest& request, const RunFile& file,
-                           const Record* reference)
-    : request_(request),
-      records_(file.records),
-      provenance_(file.provenance),
-      plan_json_(file.plan_json),
-      prompt_(FindRecord(records_, kPromptRecord)),
-      reference_(reference ? reference : FindRecord(records_, kPublishedRecord)) {}
-
-RecordSides FilePictures::Find(const std::string& array,
-                               const std::vector<std::string>& axes) const {
+RecordSides FindIn(const std::vector<Record>& records, const std::string& array,
+                   const std::vector<std::string>& axes) {
   RecordSides sides;
-  for (const Record& record : records_) {
+  for (const Record& record : records) {
     if (!HasArray(record, array, axes)) continue;
     const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
     const Record*& slot = is_b ? sides.b : sides.a;
     if (!slot) slot = &record;
   }
   return sides;
+}
+
+}  // namespace
+
+bool HasHead(const Record& record, HeadId head) {
+  return AxisIndexOf(record, "layer", static_cast<double>(head.layer)) >= 0 &&
+         AxisIndexOf(record, "head", static_cast<double>(head.head)) >= 0;
+}
+
+HeadChoice ChooseHead(const HeadTable& table, const QString& reason, bool smallest) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  HeadChoice choice;
+  for (size_t i = 0; i < table.values.size(); ++i) {
+    const double value = table.values[i];
+    if (std::isnan(value) || (smallest ? value >= best : value <= best)) continue;
+    best = value;
+    const auto at = static_cast<int64_t>(i);
+    choice.head = {at / table.heads, at % table.heads};
+  }
+  if (!std::isnan(best)) choice.reason = QStringLiteral("%1: %2").arg(reason).arg(best, 0, 'g', 2);
+  return choice;
+}
+
+FilePictures::FilePictures(const RenderRequest& request, const RunFile& file, const RunFile* whole,
+                           const Record* reference)
+    : request_(request),
+      records_(file.records),
+      all_records_(whole ? whole->records : file.records),
+      provenance_(file.provenance),
+      plan_json_(file.plan_json),
+      prompt_(FindRecord(all_records_, kPromptRecord)),
+      reference_(reference ? reference : FindRecord(records_, kPublishedRecord)) {}
+
+RecordSides FilePictures::Find(const std::string& array,
+                               const std::vector<std::string>& axes) const {
+  return FindIn(records_, array, axes);
+}
+
+RecordSides FilePictures::FindInFile(const std::string& array,
+                                     const std::vector<std::string>& axes) const {
+  return FindIn(all_records_, array, axes);
 }
 
 QString FilePictures::SettingText(const Record* record) const {
@@ -69,13 +88,41 @@ QString FilePictures::Titled(const QString& title, const Record* record,
   return QStringLiteral("%1 — %2").arg(title, text);
 }
 
+TokenSpan FilePictures::gold() const { return prompt_ ? GoldTokens(*prompt_) : TokenSpan{}; }
+
+HeadChoice FilePictures::chosen_head() const {
+  const Record* attention = FindInFile(kLastQueryAttention, {"layer", "head", "key"}).a;
+  const auto quantity = [&](const char* id) {
+    return QuantityTable(*FindAttentionQuantity(id), attention, {gold(), {}});
+  };
+  if (attention && !gold().empty())
+    return ChooseHead(quantity("gold"), QObject::tr("most attention on the gold"));
+  if (const Record* score = FindInFile(kPositionAwarenessScore, {"layer", "head"}).a) {
+    return ChooseHead(ArrayTable(score, kPositionAwarenessScore),
+                      QObject::tr("largest position-awareness score"));
+  }
+  return ChooseHead(quantity("first"),
+                    QObject::tr("least attention on the first %1 tokens").arg(kSinkTokens), true);
+}
+
+std::vector<HeadId> FilePictures::HeadsIn(const Record& record, const HeadChoice& choice) const {
+  if (request_.heads.empty()) return {choice.head};
+  for (const HeadId& head : request_.heads) {
+    if (HasHead(record, head)) continue;
+    throw UsageError("--head",
+                     "record " + record.name + " does not have " + HeadText(head).toStdString(),
+                     "Layers and heads count from zero");
+  }
+  return request_.heads;
+}
+
+QString FilePictures::HeadTitle(HeadId head, const HeadChoice& choice) const {
+  if (!request_.heads.empty() || choice.reason.isEmpty()) return HeadText(head);
+  return QStringLiteral("%1 (%2)").arg(HeadText(head), choice.reason);
+}
+
 HeadId FilePictures::head() const {
-  if (!request_.heads.empty()) return request_.heads.front();
-  const RecordSides attention = Find(kLastQueryAttention, {"layer", "head", "key"});
-  const TokenSpan gold = prompt_ ? GoldTokens(*prompt_) : TokenSpan{};
-  if (attention.a && !gold.empty()) return MostAttentionOn(*attention.a, gold);
-  const RecordSides score = Find(kPositionAwarenessScore, {"layer", "head"});
-  return score.a ? LargestScore(*score.a) : HeadId{};
+  return request_.heads.empty() ? chosen_head().head : request_.heads.front();
 }
 
 // Model, task, settings and samples. They are read from the first sweep for curves, from the plan

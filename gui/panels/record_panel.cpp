@@ -14,6 +14,8 @@
 #include <QTableView>
 #include <QToolButton>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/array_kinds.h"
@@ -23,6 +25,7 @@
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/panel_list.h"
+#include "gui/plots/lines_plot.h"
 #include "gui/plots/record_table.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -50,6 +53,73 @@ void DrawArray(const Record& record, const Array& array, const std::vector<int64
   plot.Show(&record, array.name, leading, RecordForm::kHeatMap);
   plot.SetTitle(pictures.Titled(plot.title(), &record));
   pictures.Write(plot, stem);
+}
+
+// The choice of FilePictures; if the file does not decide or the record lacks that head, the head
+// with the largest value.
+HeadChoice ChosenIn(const Record& record, const Array& array, const FilePictures& pictures) {
+  HeadChoice choice = pictures.chosen_head();
+  if (!choice.reason.isEmpty() && HasHead(record, choice.head)) return choice;
+  HeadTable largest{{}, AxisSize(record, "layer"), AxisSize(record, "head")};
+  for (int64_t at = 0; at < largest.layers * largest.heads; ++at) {
+    double most = std::numeric_limits<double>::quiet_NaN();
+    for (const double value :
+         LastAxisRow(record, array.name, {at / largest.heads, at % largest.heads}))
+      most = std::fmax(most, value);
+    largest.values.push_back(most);
+  }
+  choice = ChooseHead(largest, QObject::tr("largest value"));
+  choice.head.layer = std::llround(AxisValues(record, "layer").value(choice.head.layer));
+  return choice;
+}
+
+// In a whole file, records of a few layers are left out if these lack the requested heads.
+bool CanDrawHeads(const Record& record, const Array& array, const FilePictures& pictures) {
+  if (array.axes.size() != 3 || array.axes[0] != "layer" || array.axes[1] != "head") return false;
+  return !pictures.is_whole_file() ||
+         std::ranges::all_of(pictures.request().heads,
+                             [&record](const HeadId& head) { return HasHead(record, head); });
+}
+
+// Writes the labels of an axis that has some, if there is space.
+void NameTicks(const QStringList& labels, const Axis& axis, LinesPlot& plot) {
+  constexpr int kMostLabels = 40;
+  if (axis.labels.empty() || labels.size() > kMostLabels) return;
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (qsizetype i = 0; i < labels.size(); ++i) ticker->addTick(static_cast<double>(i), labels[i]);
+  plot.xAxis->setTicker(ticker);
+  plot.xAxis->setTickLabelRotation(45);
+}
+
+// Draws an array [layer, head, along]: a line per head.
+void DrawHeads(const Record& record, const Array& array, const QString& stem,
+               FilePictures& pictures) {
+  const HeadChoice choice = ChosenIn(record, array, pictures);
+  const std::vector<HeadId> heads = pictures.HeadsIn(record, choice);
+  Record lines;
+  Array rows{array.name, {"head", array.axes.back()}, {}, array.unit, ""};
+  Axis names{"head", std::ssize(heads), "", {}, {}};
+  std::vector<double> values;
+  QStringList titles;
+  for (const HeadId& head : heads) {
+    const int64_t layer = AxisIndexOf(record, "layer", static_cast<double>(head.layer));
+    for (const double value : LastAxisRow(record, array.name, {layer, head.head}))
+      values.push_back(value);
+    names.labels.push_back(HeadText(head).toStdString());
+    titles << pictures.HeadTitle(head, choice);
+  }
+  rows.data = std::move(values);
+  lines.axes = {std::move(names), *record.FindAxis(array.axes.back())};
+  lines.arrays = {rows};
+  LinesPlot plot;
+  plot.Show(&lines, {.array = array.name});
+  NameTicks(AxisLabels(record, array.axes.back()), *record.FindAxis(array.axes.back()), plot);
+  const Array words{array.name, {}, {}, array.unit, ""};
+  plot.SetTitle(pictures.Titled(QStringLiteral("%1 — %2").arg(ArrayTitle(record.name, words),
+                                                              titles.join(QStringLiteral(", "))),
+                                &record));
+  pictures.Write(plot, stem + QLatin1Char('_') +
+                           (heads.size() == 1 ? HeadText(heads.front()) : QStringLiteral("heads")));
 }
 
 }  // namespace
@@ -318,6 +388,7 @@ void RecordPanel::Render(FilePictures& pictures) {
       if (!IsPicture(record, array) || !IsMeasured(array) || array.unit == kSeconds) continue;
       const QString stem = QString::fromStdString(record.name + "_" + array.name);
       if (array.axes.size() == 2) DrawArray(record, array, {}, stem, pictures);
+      if (CanDrawHeads(record, array, pictures)) DrawHeads(record, array, stem, pictures);
       // Draws one picture per setting.
       if (array.axes.size() != 3 || array.axes.front() != "setting") continue;
       for (int64_t i = 0; i < AxisSize(record, "setting"); ++i) {

@@ -66,7 +66,8 @@ class Session : public QObject {
   void CloseSecond();
   // The session of the second model, in which B is A; nullptr if there is none.
   const Session* second() const { return second_.get(); }
-  // The request that opened, or is to open, the model; nullopt: there was none.
+  // The request that opened, or is to open, the model; nullopt: there was none. After a failed or
+  // cancelled opening it is again that of the model that is still open; without one, the last.
   const std::optional<OpenRequest>& open_request() const { return asked_; }
   // Sets what makes the engine of a second model. Default: another process of the same command.
   using EngineMaker = std::function<std::shared_ptr<Engine>()>;

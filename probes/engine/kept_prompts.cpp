@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/formats/text_writer.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
@@ -37,8 +38,7 @@ KeptPrompts::KeptPrompts(const std::string& file, std::string plan_json, Provena
     throw UsageError(folder_, "there are prompts of an unfinished batch",
                      "Give --resume to continue, --overwrite, or another --out");
   }
-  fs::create_directories(folder_, failed);
-  if (failed) throw Failure(folder_, "the folder cannot be made: " + failed.message());
+  MakeFolder(folder_);
   // Only one file is checked here; the others are checked when they are read.
   const std::string kept = PlanIn(file);
   if (!kept.empty()) CheckPlan(folder_, kept, plan_json_);

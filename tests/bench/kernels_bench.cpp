@@ -18,6 +18,13 @@
 namespace midscope::kernels {
 namespace {
 
+// Measures wall time with each of the arguments.
+template <benchmark::TimeUnit unit, int64_t... arguments>
+void Times(benchmark::internal::Benchmark* bench) {
+  (bench->Arg(arguments), ...);
+  bench->Unit(unit)->UseRealTime();
+}
+
 constexpr int kThreads = 2;
 
 std::vector<char> Normal(int64_t count, Dtype dtype) {
@@ -87,19 +94,9 @@ void AttentionSpeed(benchmark::State& state, Dtype dtype) {
       benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK_CAPTURE(AttentionSpeed, bfloat16, Dtype::kBFloat16)
-    ->Arg(150)
-    ->Arg(512)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 150, 512, 2048, 8000>);
 BENCHMARK_CAPTURE(AttentionSpeed, float32, Dtype::kFloat32)
-    ->Arg(150)
-    ->Arg(512)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 150, 512, 2048, 8000>);
 
 // Self-Extend with a window of 1,024 keys, in one pass; or, if `two_passes`, as two passes with
 // windows of all keys but those, without merging the results by log-sum-exp.
@@ -127,25 +124,13 @@ void SelfExtendSpeed(benchmark::State& state, Dtype dtype, bool two_passes) {
   }
 }
 BENCHMARK_CAPTURE(SelfExtendSpeed, bfloat16, Dtype::kBFloat16, false)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 2048, 8000>);
 BENCHMARK_CAPTURE(SelfExtendSpeed, float32, Dtype::kFloat32, false)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 2048, 8000>);
 BENCHMARK_CAPTURE(SelfExtendSpeed, two_passes_bfloat16, Dtype::kBFloat16, true)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 2048, 8000>);
 BENCHMARK_CAPTURE(SelfExtendSpeed, two_passes_float32, Dtype::kFloat32, true)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 2048, 8000>);
 
 void AttentionWeightsSpeed(benchmark::State& state, Dtype dtype) {
   const int64_t keys = state.range(0);
@@ -160,15 +145,9 @@ void AttentionWeightsSpeed(benchmark::State& state, Dtype dtype) {
   }
 }
 BENCHMARK_CAPTURE(AttentionWeightsSpeed, bfloat16, Dtype::kBFloat16)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMicrosecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMicrosecond, 2048, 8000>);
 BENCHMARK_CAPTURE(AttentionWeightsSpeed, float32, Dtype::kFloat32)
-    ->Arg(2048)
-    ->Arg(8000)
-    ->Unit(benchmark::kMicrosecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMicrosecond, 2048, 8000>);
 
 void MatrixVectorSpeed(benchmark::State& state, Dtype dtype) {
   const int64_t rows = state.range(0), inputs = 576, outputs = 49152;
@@ -183,17 +162,9 @@ void MatrixVectorSpeed(benchmark::State& state, Dtype dtype) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weight.size()));
 }
 BENCHMARK_CAPTURE(MatrixVectorSpeed, bfloat16, Dtype::kBFloat16)
-    ->Arg(1)
-    ->Arg(4)
-    ->Arg(8)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 1, 4, 8>);
 BENCHMARK_CAPTURE(MatrixVectorSpeed, float32, Dtype::kFloat32)
-    ->Arg(1)
-    ->Arg(4)
-    ->Arg(8)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->Apply(Times<benchmark::kMillisecond, 1, 4, 8>);
 
 void SwiGluSpeed(benchmark::State& state, Dtype dtype) {
   const int64_t rows = 2048, width = 1536;
@@ -205,12 +176,8 @@ void SwiGluSpeed(benchmark::State& state, Dtype dtype) {
                     executor);
   }
 }
-BENCHMARK_CAPTURE(SwiGluSpeed, bfloat16, Dtype::kBFloat16)
-    ->Unit(benchmark::kMicrosecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(SwiGluSpeed, float32, Dtype::kFloat32)
-    ->Unit(benchmark::kMicrosecond)
-    ->UseRealTime();
+BENCHMARK_CAPTURE(SwiGluSpeed, bfloat16, Dtype::kBFloat16)->Apply(Times<benchmark::kMicrosecond>);
+BENCHMARK_CAPTURE(SwiGluSpeed, float32, Dtype::kFloat32)->Apply(Times<benchmark::kMicrosecond>);
 
 // Uses one thread; bytes are those written.
 void DequantiseSpeed(benchmark::State& state, BlockType type) {

@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.util
 import os
 import pathlib
+import runpy
 import sys
 
 # Libraries that the wheel leaves to the system, because they read its settings (fonts, keyboards) or talk to its services, and the
@@ -55,8 +56,8 @@ def main():
         packages = dict.fromkeys(SYSTEM_LIBRARIES[library] for library in missing)
         sys.exit(f"midscope-gui: the system must have {', '.join(missing)}. On Debian and Ubuntu, run:\n"
                  f"  sudo apt-get install --no-install-recommends {' '.join(packages)}")
-    cuda = HERE.parent / "midscope_cuda/bin/midscope"
-    os.environ.setdefault("MIDSCOPE_PROGRAM", str(cuda if cuda.is_file() else folder / "bin/midscope"))
+    program = runpy.run_path(str(folder / "_program.py"))["installed_program"]()
+    os.environ.setdefault("MIDSCOPE_PROGRAM", program)
     os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
     # The engine starts midscope-gui, which draws the pictures of reports.
     os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(sys.argv[0]).resolve().parent)

@@ -354,22 +354,16 @@ void AttentionPanel::ShowSums() {
 void AttentionPanel::Render(FilePictures& pictures) {
   const RecordSides sides = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
   if (!sides.a && !sides.b) return;
-  const RecordSides counted = pictures.Find(kCountedKeys, {"layer", "head", "key"});
-  std::vector<HeadId> heads = pictures.request().heads;
-  if (heads.empty()) heads.push_back(pictures.head());
-  for (const HeadId& head : heads) {
-    const QVector<double> row_a = AttentionRow(sides.a, head);
-    const QVector<double> row_b = AttentionRow(sides.b, head);
-    if (row_a.isEmpty() && row_b.isEmpty()) {
-      throw UsageError("--head", "the file has no such head", "Layers and heads count from zero");
-    }
+  const RecordSides counted = pictures.FindInFile(kCountedKeys, {"layer", "head", "key"});
+  const HeadChoice choice = pictures.chosen_head();
+  for (const HeadId& head : pictures.HeadsIn(sides.a ? *sides.a : *sides.b, choice)) {
     AttentionPlot plot;
     plot.SetPrompt(pictures.prompt());
     plot.SetNames(pictures.SettingText(sides.a), pictures.SettingText(sides.b));
-    plot.SetRows(row_a, row_b);
+    plot.SetRows(AttentionRow(sides.a, head), AttentionRow(sides.b, head));
     plot.SetCounted(CountedKeysRow(counted.a, sides.a, head),
                     CountedKeysRow(counted.b, sides.b, head));
-    plot.SetTitle(TitleOf(HeadText(head)));
+    plot.SetTitle(TitleOf(pictures.HeadTitle(head, choice)));
     pictures.Write(plot, QStringLiteral("attention_") + HeadText(head), sides);
   }
 }

@@ -406,9 +406,9 @@ void TextPanel::Render(FilePictures& pictures) {
   TokenScale scale = ScaleOf(values, kSinkTokens);
   scale.hue = TextHue();
   TextPicture picture;
-  const QString name = tr("attention of %1").arg(HeadText(head));
-  picture.SetTitle(tr("Text — %1").arg(name));
-  picture.Show(prompt, rows, rows.size(), scale, name);
+  const QString name = tr("attention of %1");
+  picture.SetTitle(tr("Text — %1").arg(name.arg(pictures.HeadTitle(head, pictures.chosen_head()))));
+  picture.Show(prompt, rows, rows.size(), scale, name.arg(HeadText(head)));
   pictures.Write(picture, QStringLiteral("text_") + HeadText(head), sides);
 }
 

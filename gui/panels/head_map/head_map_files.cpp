@@ -25,6 +25,35 @@ HeadMap ScanMap(const Record& scan, const ScanView& view) {
   return map;
 }
 
+namespace {
+
+// Draws a map of A and of B, and their difference, as far as the file has them.
+void WriteMaps(FilePictures& pictures, const QString& stem, const QString& title,
+               const QString& name, const QString& unit, const RecordSides& sides,
+               const HeadTable& a, const HeadTable& b) {
+  const struct {
+    const char* suffix;
+    bool wanted;
+    HeadTable table;
+    RecordSides drawn;
+  } maps[] = {{"", sides.a != nullptr, a, {sides.a, nullptr}},
+              {"_b", sides.b != nullptr, b, {nullptr, sides.b}},
+              {"_difference", sides.a && sides.b, Difference(a, b), sides}};
+  for (const auto& map : maps) {
+    if (!map.wanted) continue;
+    const bool difference = map.drawn.a && map.drawn.b;
+    HeadMapPlot plot;
+    const QString scale = difference ? QObject::tr("%1 B − A (%2)") : QObject::tr("%1 (%2)");
+    plot.Show({map.table, name, scale.arg(name, unit), difference});
+    plot.SelectHead(pictures.head());
+    plot.SetTitle(pictures.Titled(title, map.drawn.b ? map.drawn.b : map.drawn.a,
+                                  difference ? map.drawn.a : nullptr));
+    pictures.Write(plot, stem + QString::fromLatin1(map.suffix), map.drawn);
+  }
+}
+
+}  // namespace
+
 void RenderHeadMaps(FilePictures& pictures) {
   const Record* scan = pictures.Find("mean_effect", {"layer", "head"}).a;
   for (const ScanView& view : ScanViews(scan)) {
@@ -37,28 +66,19 @@ void RenderHeadMaps(FilePictures& pictures) {
                    {scan, nullptr});
   }
   const RecordSides score = pictures.Find(kPositionAwarenessScore, {"layer", "head"});
-  const HeadTable a = ArrayTable(score.a, kPositionAwarenessScore);
-  const HeadTable b = ArrayTable(score.b, kPositionAwarenessScore);
-  const QString scale = QObject::tr("score (share of keys)");
-  const struct {
-    const char* stem;
-    bool wanted;
-    HeadTable table;
-    RecordSides drawn;
-  } maps[] = {{"head_map", score.a != nullptr, a, {score.a, nullptr}},
-              {"head_map_b", score.b != nullptr, b, {nullptr, score.b}},
-              {"head_map_difference", score.a && score.b, Difference(a, b), score}};
-  for (const auto& map : maps) {
-    if (!map.wanted) continue;
-    const bool difference = map.drawn.a && map.drawn.b;
-    HeadMapPlot plot;
-    plot.Show({map.table, QObject::tr("score"),
-               difference ? QObject::tr("score B − A (share of keys)") : scale, difference});
-    plot.SelectHead(pictures.head());
-    plot.SetTitle(pictures.Titled(plot.title(), map.drawn.b ? map.drawn.b : map.drawn.a,
-                                  difference ? map.drawn.a : nullptr));
-    pictures.Write(plot, QString::fromLatin1(map.stem), map.drawn);
-  }
+  WriteMaps(pictures, QStringLiteral("head_map"), HeadMapPlot().title(), QObject::tr("score"),
+            QObject::tr("share of keys"), score, ArrayTable(score.a, kPositionAwarenessScore),
+            ArrayTable(score.b, kPositionAwarenessScore));
+  const RecordSides attention = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
+  const TokenSpan gold = pictures.gold();
+  if (gold.empty()) return;
+  const auto on_gold = [&gold](const Record* record) {
+    return QuantityTable(*FindAttentionQuantity("gold"), record, {gold, {}});
+  };
+  WriteMaps(pictures, QStringLiteral("attention_on_gold"),
+            QObject::tr("Attention of the last query on the gold"),
+            QObject::tr("attention on the gold"), QObject::tr("share"), attention,
+            on_gold(attention.a), on_gold(attention.b));
 }
 
 }  // namespace midscope

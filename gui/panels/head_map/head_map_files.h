@@ -11,7 +11,7 @@ namespace midscope {
 // Makes a map of the scan's effects. `view`: one of ScanViews(&scan).
 HeadMap ScanMap(const Record& scan, const ScanView& view);
 
-// Draws the scan and the position-awareness scores of the file.
+// Draws the scan, the position-awareness scores and the attention on the gold of the file.
 void RenderHeadMaps(FilePictures& pictures);
 
 }  // namespace midscope

@@ -29,7 +29,6 @@
 #include "gui/widgets/command_row.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/measure/influence/influence_names.h"
-#include "probes/measure/influence/influence_options.h"
 
 namespace midscope {
 namespace {

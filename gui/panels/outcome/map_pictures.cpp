@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
@@ -263,15 +263,15 @@ void DrawGoldCurves(FilePictures& pictures) {
 
 // The tokens of the gold passage at a place, in the first sample.
 std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
-  const SampleArray begin(pictures.records(), "gold_token_begin", {"place"});
-  const SampleArray end(pictures.records(), "gold_token_end", {"place"});
+  const SampleArray begin(pictures.all_records(), "gold_token_begin", {"place"});
+  const SampleArray end(pictures.all_records(), "gold_token_end", {"place"});
   if (begin.record() && end.record()) {
     // -1 if the gold passage was cut off completely.
     return {std::max(0, static_cast<int>(begin.First({place}))),
             std::max(0, static_cast<int>(end.First({place})))};
   }
-  const SampleArray first(pictures.records(), "span_token_begin", {"place", "span"});
-  const SampleArray last(pictures.records(), "span_token_end", {"place", "span"});
+  const SampleArray first(pictures.all_records(), "span_token_begin", {"place", "span"});
+  const SampleArray last(pictures.all_records(), "span_token_end", {"place", "span"});
   if (!first.record() || !last.record()) return {0, 0};
   const int64_t spans = AxisSize(*first.record(), "span");
   const QStringList names = Texts(*first.record(), kSpanName);
@@ -283,38 +283,36 @@ std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   return {0, 0};
 }
 
-// The head that attends most to the gold, according to the means of gold_following; L0H0 without
-// them.
-HeadId HeadOnGold(const FilePictures& pictures) {
-  HeadId best;
-  const SampleArray on_gold(pictures.records(), "mean_gold_attention", {"place", "layer", "head"});
-  if (!on_gold.record()) return best;
-  double most = -1;
-  for (int64_t layer = 0; layer < AxisSize(*on_gold.record(), "layer"); ++layer) {
-    for (int64_t head = 0; head < AxisSize(*on_gold.record(), "head"); ++head) {
-      double sum = 0;
-      for (int64_t place = 0; place < AxisSize(*on_gold.record(), "place"); ++place) {
-        sum += on_gold.First({place, layer, head});
-      }
-      if (sum <= most) continue;
-      most = sum;
-      best = {layer, head};
+// The head with the most attention on the gold, as the mean over places: of all samples if the file
+// has these means, else of the first sample. Without gold, the head with the least attention on the
+// first tokens.
+HeadChoice ChosenByPlace(const FilePictures& pictures, const SampleArray& rows) {
+  const SampleArray means(pictures.all_records(), "mean_gold_attention",
+                          {"place", "layer", "head"});
+  if (means.record()) {
+    return ChooseHead(ArrayTable(means.record(), "mean_gold_attention"),
+                      QObject::tr("most attention on the gold"));
+  }
+  const Record& record = *rows.record();
+  HeadTable on_gold{{}, AxisSize(record, "layer"), AxisSize(record, "head")};
+  HeadTable on_first = on_gold;
+  const int64_t places = AxisSize(record, "place");
+  for (int64_t at = 0; at < on_gold.layers * on_gold.heads; ++at) {
+    double gold_sum = 0;
+    double first_sum = 0;
+    for (int64_t place = 0; place < places; ++place) {
+      const QVector<double> row = rows.FirstRow({place, at / on_gold.heads, at % on_gold.heads});
+      const auto [begin, end] = GoldAt(pictures, place);
+      gold_sum += SumOver(std::span(row), {"", begin, end});
+      first_sum += SumOver(std::span(row), {"", 0, kSinkTokens});
     }
+    on_gold.values.push_back(gold_sum / static_cast<double>(places));
+    on_first.values.push_back(first_sum / static_cast<double>(places));
   }
-  return best;
-}
-
-// The requested heads; without, the one that attends most to the gold. Throws Error (usage) if a
-// requested head is not in the record.
-std::vector<HeadId> HeadsOfRows(const FilePictures& pictures, const Record& record) {
-  std::vector<HeadId> heads = pictures.request().heads;
-  for (const HeadId& head : heads) {
-    if (head.layer < AxisSize(record, "layer") && head.head < AxisSize(record, "head")) continue;
-    throw UsageError("--head", "the file does not have " + HeadText(head).toStdString(),
-                     "Layers and heads count from zero");
-  }
-  if (heads.empty()) heads.push_back(HeadOnGold(pictures));
-  return heads;
+  if (std::ranges::any_of(on_gold.values, [](double value) { return value > 0; }))
+    return ChooseHead(on_gold, QObject::tr("most attention on the gold"));
+  return ChooseHead(on_first,
+                    QObject::tr("least attention on the first %1 tokens").arg(kSinkTokens), true);
 }
 
 // Draws Fig. 4 and 6 of Ms-PoE: a row of panels per head, one panel per place. Keys that the
@@ -323,9 +321,10 @@ void DrawRowsByPlace(FilePictures& pictures) {
   const std::vector<std::string> axes = {"place", "layer", "head", "key"};
   const SampleArray rows(pictures.records(), kLastQueryAttention, axes);
   if (!rows.record()) return;
-  const SampleArray counted(pictures.records(), kCountedKeys, axes);
+  const SampleArray counted(pictures.all_records(), kCountedKeys, axes);
   const Record& record = *rows.record();
-  const std::vector<HeadId> heads = HeadsOfRows(pictures, record);
+  const HeadChoice choice = ChosenByPlace(pictures, rows);
+  const std::vector<HeadId> heads = pictures.HeadsIn(record, choice);
   const QStringList places = AxisLabels(record, "place");
   const bool one_head = heads.size() == 1;
   std::vector<MapPanel> panels;
@@ -345,13 +344,14 @@ void DrawRowsByPlace(FilePictures& pictures) {
   PanelsPlot plot;
   plot.ShowLines(panels, shown);
   QStringList names;
-  for (const HeadId& head : heads) names << HeadText(head);
+  for (const HeadId& head : heads) names << pictures.HeadTitle(head, choice);
   plot.SetTitle(
       QObject::tr("%1: attention of the last token, gold shaded%2; first sample")
           .arg(names.join(QStringLiteral(", ")),
                counted.record() ? QObject::tr(", keys that the score counts ringed") : QString()));
-  pictures.Write(plot, one_head ? QStringLiteral("attention_%1_by_place").arg(names.front())
-                                : QStringLiteral("attention_heads_by_place"));
+  pictures.Write(plot, one_head
+                           ? QStringLiteral("attention_%1_by_place").arg(HeadText(heads.front()))
+                           : QStringLiteral("attention_heads_by_place"));
 }
 
 }  // namespace

@@ -116,14 +116,11 @@ void RunChannels(const CommandInput& input) {
     };
     records = FindOrExplain(run, overwrite, input.job);
     if (!run.out.empty()) {
-      WriteOptions write;
-      write.plan_json = plan_json;
-      write.overwrite = overwrite;
       try {
         WriteRecords(run.out, records,
                      MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
                                     options.ToJson()),
-                     write);
+                     {.overwrite = overwrite, .plan_json = plan_json});
       } catch (const Error&) {  // print the result of hours of work anyway
         input.out << FittedLines(ChannelTables(records, static_cast<size_t>(run.top)).Text());
         throw;

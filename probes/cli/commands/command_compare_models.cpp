@@ -189,10 +189,8 @@ void RunCompareModels(const CommandInput& given) {
     text += ChannelComparisonText(channels);
   }
   if (!out.empty()) {
-    WriteOptions write;
-    write.overwrite = replaces;
     WriteRecords(file, records, ProgramProvenance(input.command_line, seed, options.ToJson()),
-                 write);
+                 {.overwrite = replaces, .plan_json = {}});
   }
   if (options.Flag("json")) {
     input.out << JsonText(json);

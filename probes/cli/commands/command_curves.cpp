@@ -82,11 +82,9 @@ void RunCurves(const CommandInput& input) {
   const std::vector<CurveInput> inputs = ReadCurveInputs(options.TextList("files"), input.job);
   const Record record = OutcomeCurves(inputs, options.Text("over"));
   if (!out.empty()) {
-    WriteOptions write;
-    write.overwrite = options.Flag("overwrite");
     const auto seed = static_cast<int64_t>(inputs.front().plan.seed);
     WriteRecords(out, {record}, ProgramProvenance(input.command_line, seed, options.ToJson()),
-                 write);
+                 {.overwrite = options.Flag("overwrite"), .plan_json = {}});
   }
   if (options.Flag("json")) {
     Json json = Json::object();

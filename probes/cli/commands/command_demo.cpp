@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/formats/text_writer.h"
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/drawn_pictures.h"
 #include "probes/cli/commands/file_outcome.h"
@@ -49,9 +49,7 @@ void WriteOutcomeSvg(const std::string& sweep, const std::string& svg) {
 
 void RunDemo(const CommandInput& input) {
   const std::filesystem::path folder = input.options.Text("out");
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw Failure(folder.string(), failed.message(), "Give another --out");
+  MakeFolder(folder, "Give another --out");
   FetchEmbeddedModel(input.job);
   const std::string sweep = (folder / "list.h5").string();
   const std::string probe = (folder / "probe.h5").string();

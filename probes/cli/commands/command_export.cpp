@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/text_writer.h"
 #include "data/export/control_vector_export.h"
 #include "data/export/export.h"
 #include "data/export/npz.h"
@@ -69,10 +70,16 @@ std::string Format(const OptionSet& options) {
 }
 
 // Returns the target paths of files of these names (pictures, and their numbers as CSV): in the
-// folder `out` or, for one picture, the file `out` and a CSV beside it.
+// folder `out` or, for one picture, the file `out` and a CSV beside it. If there are several
+// pictures and `out` has the name of one, `names` is cut to that one.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
-                                           const std::vector<std::string>& names) {
+                                           std::vector<std::string>& names) {
   std::vector<std::filesystem::path> targets;
+  const std::filesystem::path wanted = std::filesystem::path(out).filename();
+  if (one_file && std::ranges::find(names, wanted.string()) != names.end()) {
+    std::erase_if(names,
+                  [&](const std::filesystem::path& name) { return name.stem() != wanted.stem(); });
+  }
   if (one_file && names.size() == 2) {
     for (const std::string& name : names) {
       targets.push_back(std::filesystem::path(out).replace_extension(Ending(name)));
@@ -80,15 +87,12 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
     return targets;
   }
   if (one_file) {
-    std::string list;
-    for (const std::string& name : names) {
-      if (Ending(name) != Ending(out)) continue;
-      list += (list.empty() ? "" : ", ") + name;
-    }
+    std::erase_if(names, [&](const std::string& name) { return Ending(name) != Ending(out); });
     throw UsageError(
         "option --out",
-        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size() / 2, list),
-        "Give --out FOLDER with --format, or the address of one record");
+        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size(),
+                    fmt::join(names, ", ")),
+        "Give --out FOLDER with --format, or name one of them: --out " + names.front());
   }
   targets.reserve(names.size());
   for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);
@@ -127,14 +131,12 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   if (one_file) {
     CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
   } else {
-    std::error_code failed;
-    std::filesystem::create_directories(out, failed);
-    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
+    MakeFolder(out);
   }
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
   const PrivateFolder drawn(beside, ".midscope-pictures-");
-  const std::vector<std::string> names = DrawPictures(
+  std::vector<std::string> names = DrawPictures(
       {options.Text("file"), format, options.Text("head"), options.TextList("reference")},
       drawn.path().string(), job);
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
@@ -249,9 +251,10 @@ Command ExportCommand() {
       "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
       "0;\n"
       "layer 0 is left out, as llama.cpp takes none there.\n"
-      "Pictures are drawn by midscope-gui, without a display. The numbers of each are\n"
-      "stored beside it as CSV, which begins with its caption and the commands that made file and\n"
-      "picture.";
+      "Pictures are drawn by midscope-gui, without a display: of all records, or of one, such as\n"
+      "FILE.h5::last_query_attention. The numbers of each are stored beside it as CSV, with its\n"
+      "caption and the commands that made file and picture. Of several pictures,\n"
+      "--out NAME.png takes the one of that name.";
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
@@ -264,8 +267,9 @@ Command ExportCommand() {
                         "outcome, or of midscope tune or influence beside another; may be "
                         "repeated"),
       TextParameter("head",
-                    "pictures: heads whose attention is drawn, as L12H3 or L12H3,L14H0; by place, "
-                    "each is a row of one figure"),
+                    "pictures: heads whose rows are drawn, as L12H3 or L12H3,L14H0; by place, "
+                    "each is a row of one figure. Default: the head with the most attention on the "
+                    "gold"),
       FlagParameter("overwrite", "replace files that exist"),
       FlagParameter("json", "print as JSON which files were written")};
   command.options = WithBrief(std::move(command.options), {"file", "format", "array", "slice",
@@ -277,6 +281,7 @@ Command ExportCommand() {
       "  midscope export direction.h5 --array position_direction --out position.gguf\n"
       "  midscope export run.h5 --format svg --out pictures\n"
       "  midscope export heads.h5 --head L15H8,L23H2 --format png --out pictures\n"
+      "  midscope export probe.h5::last_query_attention --format png --out pictures\n"
       "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5 "
       "--reference oracle.h5\n"
       "  midscope export france.h5 --format json --out france.json";

@@ -62,12 +62,10 @@ void SaveGenerated(const CommandInput& input, const Decoder& decoder, std::vecto
                    Record prompt) {
   const OptionSet& options = input.options;
   records.push_back(std::move(prompt));
-  WriteOptions write;
-  write.overwrite = options.Flag("overwrite");
   WriteRecords(
       options.Text("out"), records,
       MakeProvenance(decoder, input.command_line, options.Integer("seed"), options.ToJson()),
-      write);
+      {.overwrite = options.Flag("overwrite"), .plan_json = {}});
 }
 
 void WarnBeyondContext(const Intervention& intervention, int64_t prompt_tokens, int64_t new_tokens,

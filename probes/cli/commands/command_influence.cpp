@@ -19,7 +19,7 @@
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
-#include "probes/measure/influence/influence_options.h"
+#include "probes/measure/influence/influence_names.h"
 #include "probes/measure/influence/influence_records.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
@@ -99,13 +99,11 @@ std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch&
 void WriteInfluence(const CommandInput& input, const OptionSet& options, const RunnableModel& model,
                     const GradientPass& pass, const std::vector<Record>& records) {
   if (options.Text("out").empty()) return;
-  WriteOptions write;
-  write.overwrite = options.Flag("overwrite");
   WriteRecords(
       options.Text("out"), records,
       MakeProvenance(*model.source, ParseDtype(options.Text("dtype")), ReadOneDevice(options),
                      pass.threads(), input.command_line, options.Integer("seed"), options.ToJson()),
-      write);
+      {.overwrite = options.Flag("overwrite"), .plan_json = {}});
 }
 
 void RunInfluence(const CommandInput& input) {

@@ -85,10 +85,8 @@ void RunJudge(const CommandInput& input) {
                     : "judge: prompts are sent as plain text; it has no chat template");
   const Record record = JudgeSweep(reader, judge, input.job);
   if (!out.empty()) {
-    WriteOptions write;
-    write.overwrite = options.Flag("overwrite");
     WriteRecords(out, {record}, MakeProvenance(*decoder, input.command_line, 0, options.ToJson()),
-                 write);
+                 {.overwrite = options.Flag("overwrite"), .plan_json = {}});
   }
   const std::vector<JudgedCell> cells = JudgedCells(record, StoredPlan(reader));
   if (options.Flag("json")) {

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/formats/jacobian_lens.h"
 #include "core/model/model_source.h"
@@ -26,10 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Prompts = std::vector<std::vector<int32_t>>;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Returns JSON with the settings on which the lens depends, but for the number of prompts.
 std::string FitText(const OptionSet& options, const ModelSource& source) {

@@ -29,12 +29,10 @@ namespace {
 void Save(const CommandInput& input, const Decoder& decoder, const std::vector<Record>& records) {
   const OptionSet& options = input.options;
   if (options.Text("out").empty()) return;
-  WriteOptions write;
-  write.overwrite = options.Flag("overwrite");
   WriteRecords(
       options.Text("out"), records,
       MakeProvenance(decoder, input.command_line, options.Integer("seed"), options.ToJson()),
-      write);
+      {.overwrite = options.Flag("overwrite"), .plan_json = {}});
 }
 
 // Runs the probes on a single prompt.

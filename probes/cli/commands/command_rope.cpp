@@ -305,11 +305,10 @@ void RunRope(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
   CheckOutOption(options);
-  WriteOptions write;
-  write.overwrite = options.Flag("overwrite");
   const Record record = MakeRecord(options);
   if (!file.empty()) {
-    WriteRecords(file, {record}, ProgramProvenance(input.command_line, 0, options.ToJson()), write);
+    WriteRecords(file, {record}, ProgramProvenance(input.command_line, 0, options.ToJson()),
+                 {.overwrite = options.Flag("overwrite"), .plan_json = {}});
   }
   const bool json = options.Flag("json");
   if (record.name == "learned_positions") {

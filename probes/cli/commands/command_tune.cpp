@@ -20,6 +20,7 @@
 #include "probes/cli/commands/tune_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/program/command.h"
+#include "probes/cli/text/record_text.h"
 #include "probes/model/provenance.h"
 #include "probes/sweep/rank_group.h"
 #include "probes/tuning/tuning_documents.h"
@@ -100,14 +101,6 @@ TuneSummary Summary(const Record& record) {
   return {loss.size(), tokens, static_cast<double>(tokens) / time, loss.front(), loss.back()};
 }
 
-// Returns the attribute, or NaN.
-double NumberAttribute(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  const auto* number =
-      found == record.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return number == nullptr ? std::nan("") : *number;
-}
-
 std::string TuneJson(const Record& record, const OptionSet& options) {
   const TuneSummary run = Summary(record);
   const std::string& folder = options.Text("out");
@@ -120,7 +113,7 @@ std::string TuneJson(const Record& record, const OptionSet& options) {
                                  {"folder", folder},
                                  {"file", LossFile(folder)}};
   for (const char* name : {"held_out_loss_before", "held_out_loss_after"}) {
-    if (record.attributes.contains(name)) json[name] = NumberAttribute(record, name);
+    if (record.attributes.contains(name)) json[name] = Value<double>(record, name);
   }
   return json.dump(2) + "\n";
 }
@@ -133,8 +126,8 @@ std::string TuneText(const Record& record, const OptionSet& options) {
       run.first_loss, run.last_loss);
   if (record.attributes.contains("held_out_loss_after")) {
     text += fmt::format("held-out loss {:.4f} before, {:.4f} after\n",
-                        NumberAttribute(record, "held_out_loss_before"),
-                        NumberAttribute(record, "held_out_loss_after"));
+                        Value<double>(record, "held_out_loss_before"),
+                        Value<double>(record, "held_out_loss_after"));
   }
   const bool is_adapter = options.Has("lora");
   text += fmt::format("{}: {}\n", is_adapter ? "adapter" : "model", options.Text("out"));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "core/compute/placement.h"
@@ -17,24 +18,26 @@
 namespace midscope::cli {
 namespace {
 
+// Returns what `read` returns; an empty value if it throws Error.
+template <typename Read>
+std::invoke_result_t<Read> Stated(const Read& read) {
+  try {
+    return read();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 // Reads facts of a model that cannot be run; values of an unexpected type count as not stated.
 ModelConfig StatedConfig(const GgufFile& file) {
   ModelConfig config;
-  const auto text = [&](const std::string& key) -> std::string {
-    try {
-      return file.GetString(key).value_or("");
-    } catch (const Error&) {
-      return "";
-    }
+  const auto text = [&](const std::string& key) {
+    return Stated([&] { return file.GetString(key).value_or(""); });
   };
   config.architecture = text("general.architecture");
   config.name = text("general.name");
-  const auto number = [&](const std::string& key) -> int64_t {
-    try {
-      return file.GetInt(config.architecture + "." + key).value_or(0);
-    } catch (const Error&) {
-      return 0;
-    }
+  const auto number = [&](const std::string& key) {
+    return Stated([&] { return file.GetInt(config.architecture + "." + key).value_or(0); });
   };
   config.layers = number("block_count");
   config.heads = number("attention.head_count");
@@ -47,42 +50,26 @@ ModelConfig StatedConfig(const GgufFile& file) {
   return config;
 }
 
-int64_t StatedNumber(const ConfigJson& json, const char* key) {
-  try {
-    return json.CountOrZero(key, INT64_MAX, 0);
-  } catch (const Error&) {
-    return 0;
-  }
-}
-
 // Returns 0 if the base is not stated or differs between layers.
 double StatedRopeBase(const ConfigJson& json) {
-  try {
+  return Stated([&] {
     const auto rope = json.Object("rope_parameters");
     const ConfigJson& of = rope ? *rope : json;
     return of.Has("rope_theta") ? of.Positive("rope_theta", 1.0) : 0.0;
-  } catch (const Error&) {
-    return 0;
-  }
+  });
 }
 
 // Reads the configuration in a folder's config.json, by the keys that most families use.
 ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
-  try {
-    config.architecture = json.Text("model_type", "");
-    config.name = json.Text("_name_or_path", "");
-  } catch (const Error&) {
-    config.name = "";
-  }
+  config.architecture = Stated([&] { return json.Text("model_type", ""); });
+  config.name = Stated([&] { return json.Text("_name_or_path", ""); });
   // The text part of a model for text and images.
-  std::optional<ConfigJson> text;
-  try {
-    text = json.Object("text_config");
-  } catch (const Error&) {
-    text.reset();
-  }
-  const auto number = [&](const char* key) { return StatedNumber(text ? *text : json, key); };
+  const auto text = Stated([&] { return json.Object("text_config"); });
+  const ConfigJson& numbers = text ? *text : json;
+  const auto number = [&](const char* key) {
+    return Stated([&] { return numbers.CountOrZero(key, INT64_MAX, 0); });
+  };
   config.layers = number("num_hidden_layers");
   config.heads = number("num_attention_heads");
   config.key_value_heads = number("num_key_value_heads");
@@ -91,7 +78,7 @@ ModelConfig StatedConfig(const ConfigJson& json) {
   config.feed_forward = number("intermediate_size");
   config.vocabulary = number("vocab_size");
   config.trained_context = number("max_position_embeddings");
-  config.rope_base = StatedRopeBase(text ? *text : json);
+  config.rope_base = StatedRopeBase(numbers);
   config.rope_dimensions = config.head_dim;
   return config;
 }

@@ -113,9 +113,8 @@ void WritePositionsFile(const CommandInput& input, const SampledPositions& posit
   std::vector<Record> records = {PositionSamples(positions, range.first, range.samples, input.job)};
   records.insert(records.end(), coverage.begin(), coverage.end());
   if (kind == FileKind::kHdf5) {
-    WriteOptions write;
-    write.overwrite = options.Flag("overwrite");
-    WriteRecords(file, records, provenance, write);
+    WriteRecords(file, records, provenance,
+                 {.overwrite = options.Flag("overwrite"), .plan_json = {}});
     return;
   }
   records.push_back(Scalars(provenance, records.front()));

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -109,26 +108,18 @@ std::string SweepMethodText(const SweepPlan& plan, int64_t samples) {
       kPermutations);
 }
 
-// Returns the attribute's text; "" if the record has none of that name.
-std::string TextAttribute(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  if (found == record.attributes.end()) return "";
-  const auto* text = std::get_if<std::string>(&found->second);
-  return text ? *text : "";
-}
-
 void AddPromptQuestion(const RunReader& reader, HtmlPage& page) {
   const Record prompt = reader.Describe(kPromptRecord);
-  const std::string setting = TextAttribute(prompt, "intervention");
+  const std::string setting = AttributeText(prompt, "intervention");
   page.Lines(fmt::format("What does {} do with this prompt{}?", reader.provenance().model_path,
                          setting.empty() ? "" : " under the setting " + setting));
-  const std::string text = TextAttribute(prompt, "text");
+  const std::string text = AttributeText(prompt, "text");
   if (!text.empty()) page.Preformatted(text.substr(0, kLongestPrompt));
   if (text.size() > kLongestPrompt) {
     page.Lines(fmt::format("The file has the other {} bytes of the prompt.",
                            text.size() - kLongestPrompt));
   }
-  if (const std::string answer = TextAttribute(prompt, "answer"); !answer.empty()) {
+  if (const std::string answer = AttributeText(prompt, "answer"); !answer.empty()) {
     page.Facts("Expected", {{"answer", answer}});
   }
 }

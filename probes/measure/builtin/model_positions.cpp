@@ -21,10 +21,4 @@ std::shared_ptr<const PositionTable> LearnedTableOf(const Decoder& decoder) {
   return table;
 }
 
-std::optional<Record> LearnedPositionsOf(const Decoder& decoder) {
-  const auto table = LearnedTableOf(decoder);
-  if (!table) return std::nullopt;
-  return LearnedPositions(*table);
-}
-
 }  // namespace midscope

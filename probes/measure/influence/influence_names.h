@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Names of the records of `midscope influence` and of their arrays. Readers that do not compute
-// gradients, such as the window, need nothing else.
+// Names of the records of `midscope influence` and of their arrays, and the options that state
+// which gradients are computed. Readers that do not compute gradients, such as the window, need
+// nothing else.
 #pragma once
 
+#include <vector>
+
+#include "core/base/parameter.h"
+
 namespace midscope {
+
+// Returns the options cotangents, cotangent-seed and parts.
+std::vector<Parameter> GradientOptions();
 
 // The norms by token of each prompt, [sample, place, layer, token].
 inline constexpr const char* kInfluenceRecord = "influence";

@@ -17,7 +17,8 @@ from midscope._compare import compare_models
 from midscope._engine import Cancelled, Error
 from midscope._influence import influence
 from midscope._lens import fit_lens
-from midscope._model import HookPoint, Model, Prompt, load
+from midscope._model import HookPoint, Model, load
+from midscope._prompt import Prompt
 from midscope._report import report
 from midscope._results import Generation, Run, WhatIf, WhatIfResult, open
 from midscope._sweep import Sweep

@@ -16,6 +16,8 @@ from typing import Any, Callable, Iterator
 
 import msgpack  # type: ignore[import-untyped]
 
+from midscope._program import installed_program
+
 PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
 GREETING_BYTES = 65536  # a login shell or a batch system may print so much before the engine's first line
@@ -63,11 +65,7 @@ def find_program() -> list[str]:
     given = os.environ.get("MIDSCOPE_PROGRAM")
     if given:
         return [given]
-    package = pathlib.Path(__file__).parent
-    for folder in [package.parent / "midscope_cuda", package]:
-        if (folder / "bin" / "midscope").is_file():
-            return [str(folder / "bin" / "midscope")]
-    found = shutil.which("midscope")
+    found = installed_program() or shutil.which("midscope")
     if found:
         return [found]
     here = pathlib.Path.cwd()

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""A model in an engine process, and its prompts."""
+"""A model in an engine process."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import html
 import io
 import os
-import sys
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 
 from midscope._engine import Engine, Error, reading_answer
-from midscope._results import Generation, Run, WhatIf, first_record, read_record, read_records
+from midscope._progress import Progress
+from midscope._prompt import Prompt, prompt_format
+from midscope._results import Generation, Run, WhatIf, first_record, read_records
 from midscope._sweep import Sweep, command_arguments, run_command
 
 
@@ -29,45 +29,6 @@ class HookPoint(str):
 
     first_row: int = 0
     dims: tuple[str, ...] = ()
-
-
-class Prompt:
-    """A prompt of a model. Made by Model.prompt and Model.task.
-
-    Attributes:
-        text: what is sent, with the chat template if there is one.
-        tokens: the text of each token, with ``\\n`` for a line break.
-        token_ids: ('token',) int64.
-        spans: passages by name as (first token, one past the last token).
-        answer: the answer that is scored; may be empty.
-        place: rank of the gold piece, or None.
-    """
-
-    @reading_answer()
-    def __init__(self, model: "Model", params: dict[str, Any], place_index: int = 0):
-        self._params = params
-        self.place_index = place_index
-        records = model._request("preview", params)["records"]
-        record = read_record(model, records[place_index])
-        self.record = record
-        self.text: str = record.attrs["text"]
-        self.answer: str = record.attrs["answer"]
-        self.tokens: list[str] = record["token_text"].values.tolist()
-        self.token_ids: np.ndarray = record["token_ids"].values
-        self.spans = {str(name): (int(begin), int(end)) for name, begin, end in
-                      zip(record["span_name"].values, record["span_token_begin"].values, record["span_token_end"].values)}
-        self.place: int | None = int(record.attrs["place"]) or None
-
-    def __repr__(self) -> str:
-        return f"<midscope.Prompt of {len(self.tokens)} tokens, answer {self.answer!r}>"
-
-    def _repr_html_(self) -> str:
-        data = self.text.encode()
-        begins = [*self.record["token_begin"].values.tolist(), len(data)]
-        begin, end = (begins[token] for token in self.spans.get("gold", (0, 0)))
-        before, gold, after = (html.escape(part.decode("utf-8", "replace")) for part in (data[:begin], data[begin:end], data[end:]))
-        marked = f"<mark>{gold}</mark>" if gold else ""
-        return f"<pre style='white-space: pre-wrap'>{before}{marked}{after}<b>{html.escape(self.answer)}</b></pre>"
 
 
 class Model:
@@ -112,7 +73,7 @@ class Model:
             >>> own = model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
             >>> own.tokens, own.spans["gold"]
         """
-        params: dict[str, Any] = {"text": text, "answer": answer, "question": question, "format": _format(chat, system, bos)}
+        params: dict[str, Any] = {"text": text, "answer": answer, "question": question, "format": prompt_format(chat, system, bos)}
         if gold is not None:
             params["gold"] = gold if isinstance(gold, str) else list(gold)
         if spans:
@@ -140,7 +101,7 @@ class Model:
             >>> prompt = model.task("list:lines=10", place=5, sample=3)
             >>> prompt.text, prompt.answer
         """
-        params = {"task": task, "sample": sample, "seed": seed, "format": _format(chat, system, bos)}
+        params = {"task": task, "sample": sample, "seed": seed, "format": prompt_format(chat, system, bos)}
         if place is not None:
             params["places"] = str(place)
         return Prompt(self, params)
@@ -233,7 +194,7 @@ class Model:
         """
         self._current = None
         self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
-        with _Progress() as progress:
+        with Progress() as progress:
             result = self._request("scan", {"over": over, "term": term, "base": base, "samples": samples, "range": restrict},
                                    on_progress=progress)
         return first_record(self, result)
@@ -263,7 +224,7 @@ class Model:
         params: dict[str, Any] = {"setting": setting, "samples": samples}
         if options:
             params["options"] = {name.replace("_", "-"): value for name, value in options.items()}
-        with _Progress() as progress:
+        with Progress() as progress:
             result = self._request("probe_samples", params, on_progress=progress)
         return read_records(self, result)
 
@@ -281,7 +242,7 @@ class Model:
             >>> found["channel_search"]
         """
         given = {name.replace("_", "-"): value for name, value in options.items()}
-        with _Progress() as progress:
+        with Progress() as progress:
             result = self._request("channels", {"options": given}, on_progress=progress)
         return read_records(self, result)
 
@@ -322,7 +283,7 @@ class Model:
             file = os.fspath(file) if self._is_remote else os.path.abspath(file)
             arguments += ["--out", file, "--resume"]
         arguments += command_arguments({**self._command_options(), **options})
-        with _Progress() as progress:
+        with Progress() as progress:
             return Sweep(run_command(self, arguments, progress), file)
 
     # --- hooks
@@ -446,50 +407,6 @@ class Model:
         self._current = None
         self._request("set_prompt", prompt._params)
         self._current = prompt
-
-
-class _Progress:
-    """A progress bar by tqdm, if it is installed and standard error is a terminal or a notebook."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._make: Any = None
-        try:
-            from tqdm.auto import tqdm
-            self._make = tqdm
-        except ImportError:
-            pass
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    @reading_answer()
-    def __call__(self, progress: dict[str, Any]) -> None:
-        if not self._make:
-            return
-        if self._bar is None or self._bar.desc != progress["stage"]:
-            if self._bar is not None:
-                self._bar.close()
-            self._bar = self._make(total=progress["total"] or None, desc=progress["stage"], unit=" " + progress["unit"],
-                                   leave=False, disable=None if "ipykernel" not in sys.modules else False)
-            self._bar.desc = progress["stage"]
-        self._bar.n = progress["done"]
-        self._bar.refresh()
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-def _format(chat: bool | str, system: str, bos: str) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    if chat:
-        made["chat_template"] = "model" if chat is True else chat
-    if system:
-        made["system"] = system
-    if bos != "auto":
-        made["bos"] = bos
-    return made
 
 
 def _capture(part: str | dict[str, Any]) -> dict[str, Any]:

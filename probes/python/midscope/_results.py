@@ -12,7 +12,8 @@ import xarray as xr
 from midscope._engine import reading_answer
 
 if TYPE_CHECKING:
-    from midscope._model import Model, Prompt
+    from midscope._model import Model
+    from midscope._prompt import Prompt
 
 SLICE_BYTES = 32 << 20
 

@@ -16,6 +16,7 @@
 #include "core/base/mapped_file_guard.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -27,15 +28,8 @@ using ::testing::HasSubstr;
 class MappedFiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { GuardMappedFiles(); }
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("midscope_map_" + std::to_string(getpid()) + "_" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directory(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(MappedFiles, ACutOffFileReadsAsZerosAndSaysSo) {

@@ -16,7 +16,7 @@
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/tokenizer_folder.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 
 namespace midscope {
@@ -50,7 +50,7 @@ std::string Listed(const std::string& id, const std::string& text, const std::st
 }
 
 Tokenizer Load(const Files& files) {
-  const test::TokenizerFolder folder;
+  const test::TemporaryFolder folder;
   for (const auto& [name, text] : files) folder.Write(name, text);
   return Tokenizer::FromFolder(folder.path());
 }

@@ -17,7 +17,7 @@
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
-#include "tests/core/support/tokenizer_folder.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 
 namespace midscope {
@@ -25,7 +25,7 @@ namespace {
 
 using test::ErrorMessage;
 using test::GgufWriter;
-using test::TokenizerFolder;
+using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 std::string ReadAll(const std::string& path) {
@@ -67,7 +67,7 @@ int Refused(const std::string& kind, const std::string& file, int count, uint64_
                                        "/tokenizers/" +
                                        kind + "/" + file);
   EXPECT_FALSE(original.empty()) << kind;
-  const TokenizerFolder folder;
+  const TemporaryFolder folder;
   std::mt19937_64 random(seed);
   int refused = 0;
   for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ TEST(HostileTokenizer, MutatedComponents) {
                                        "/core/golden"
                                        "/tokenizers/unigram/tokenizer.json");
   const size_t end = original.find("\"vocab\"");
-  const TokenizerFolder folder;
+  const TemporaryFolder folder;
   std::mt19937_64 random(3);
   int refused = 0;
   for (int i = 0; i < 500; ++i) {
@@ -124,7 +124,7 @@ TEST(HostileTokenizer, MutatedComponents) {
 }
 
 TEST(HostileTokenizer, NestsWithoutEnd) {
-  const TokenizerFolder folder;
+  const TemporaryFolder folder;
   std::string nested;
   for (int i = 0; i < 100'000; ++i) nested += R"({"type":"Sequence","normalizers":[)";
   folder.Write("tokenizer.json", "{\"normalizer\": " + nested);
@@ -144,7 +144,7 @@ TEST(HostileTokenizer, NormalizersThatGrowTheText) {
     auto json = nlohmann::json::parse(original);
     json["normalizer"] =
         nlohmann::json::parse(R"({"type": "Sequence", "normalizers": [)" + steps + "]}");
-    const TokenizerFolder folder;
+    const TemporaryFolder folder;
     folder.Write("tokenizer.json", json.dump());
     std::string message =
         ErrorMessage([&] { Tokenizer::FromFolder(folder.path()).EncodeIds(text); });
@@ -182,7 +182,7 @@ TEST(HostileTokenizer, PreTokenizersThatGrowTheText) {
     nlohmann::json steps = nlohmann::json::array();
     for (int i = 0; i < count; ++i) steps.push_back({{"type", "Metaspace"}, {"replacement", mark}});
     json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", steps}};
-    const TokenizerFolder folder;
+    const TemporaryFolder folder;
     folder.Write("tokenizer.json", json.dump());
     return ErrorMessage([&] { Tokenizer::FromFolder(folder.path()); });
   };
@@ -193,7 +193,7 @@ TEST(HostileTokenizer, PreTokenizersThatGrowTheText) {
 
 // Each id allowed the next one to be twice as large.
 TEST(HostileTokenizer, DeclaredIdsThatDouble) {
-  const TokenizerFolder folder;
+  const TemporaryFolder folder;
   folder.Write("tokenizer.json", ReadAll(MIDSCOPE_TESTS "/core/golden"
                                                         "/tokenizers/unigram/tokenizer.json"));
   std::string declared;

@@ -12,7 +12,7 @@
 #include "core/chat/chat_template.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/tokenizer_folder.h"
+#include "tests/core/support/temporary_folder.h"
 
 namespace midscope {
 namespace {
@@ -59,7 +59,7 @@ nlohmann::json Tekken(const std::string& version) {
 }
 
 Tokenizer Load(const nlohmann::json& tekken) {
-  const test::TokenizerFolder folder;
+  const test::TemporaryFolder folder;
   folder.Write("tekken.json", tekken.dump());
   return Tokenizer::FromFolder(folder.path());
 }

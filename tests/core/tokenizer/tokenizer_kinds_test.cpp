@@ -13,14 +13,14 @@
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/tokenizer_folder.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 
 namespace midscope {
 namespace {
 
 using test::ErrorMessage;
-using test::TokenizerFolder;
+using test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -126,7 +126,7 @@ constexpr const char* kTiny = R"({"added_tokens": [
             "merges": [["a", "b"]]}})";
 
 std::string LoadError(const std::string& json) {
-  TokenizerFolder folder;
+  TemporaryFolder folder;
   folder.Write("tokenizer.json", json);
   return ErrorMessage([&] { Tokenizer::FromFolder(folder.path()); });
 }
@@ -138,7 +138,7 @@ std::string Replaced(const std::string& from, const std::string& to) {
 }
 
 TEST(TokenizerFolder, ReadsWhatItsFilesSay) {
-  TokenizerFolder folder;
+  TemporaryFolder folder;
   folder.Write("tokenizer.json", kTiny);
   folder.Write("tokenizer_config.json", R"({"eos_token": {"content": "</s>"}, "bos_token": "<s>",
       "chat_template": [{"name": "tool", "template": "x"}, {"name": "default", "template": "y"}],
@@ -190,13 +190,13 @@ TEST(TokenizerFolder, RefusesContradictions) {
   EXPECT_THAT(LoadError(Replaced("[\"a\", \"b\"]", "[\"b\", \"a\"]")),
               HasSubstr("merge 0, which needs 'ba'"));
   // As transformers, which warns.
-  TokenizerFolder other;
+  TemporaryFolder other;
   other.Write("tokenizer.json", Replaced("\"content\": \"</s>\"", "\"content\": \"b\""));
   EXPECT_THAT(Tokenizer::FromFolder(other.path()).notes(),
               ElementsAre(HasSubstr("tokenizer.json gives 'b' the id 4; its id is 1")));
   EXPECT_THAT(LoadError("{\"model\": "), HasSubstr("it is not JSON"));
   EXPECT_THAT(LoadError("[1]"), HasSubstr("must be an object"));
-  TokenizerFolder empty;
+  TemporaryFolder empty;
   EXPECT_THAT(ErrorMessage([&] { Tokenizer::FromFolder(empty.path()); }),
               HasSubstr("neither tokenizer.json, tekken.json nor tokenizer.model"));
 }

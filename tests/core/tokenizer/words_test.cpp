@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "core/tokenizer/tokenizer.h"
-#include "tests/core/support/tokenizer_folder.h"
+#include "tests/core/support/temporary_folder.h"
 
 namespace midscope {
 namespace {
 
-using test::TokenizerFolder;
+using test::TemporaryFolder;
 using ::testing::ElementsAre;
 using Json = nlohmann::json;
 
@@ -38,7 +38,7 @@ Json Model(const Json& pre_tokenizer) {
 }
 
 Tokenizer Open(const Json& model) {
-  const TokenizerFolder folder;
+  const TemporaryFolder folder;
   folder.Write("tokenizer.json", model.dump());
   return Tokenizer::FromFolder(folder.path());
 }

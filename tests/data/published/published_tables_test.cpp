@@ -262,7 +262,6 @@ TEST(TuningRecipes, AreReadComparedAndRefused) {
                R"({"method": "CREAM", "interpolation": "Linear", "context": 32768, "mine": "x"})");
   const TuningRecipe recipe = ReadTuningRecipe(folder.path().string());
   EXPECT_EQ(TuningRecipeText(recipe), "cream, context=32768, interpolation=linear, mine=x");
-  EXPECT_EQ(ParseTuningRecipe(TuningRecipeJson(recipe), ""), recipe);
   const PublishedTable& t1 = Table("cream-t1");
   EXPECT_TRUE(IsOfRecipe(recipe, t1.RecipeOf(1))) << t1.rows[1];
   EXPECT_FALSE(IsOfRecipe(recipe, t1.RecipeOf(0))) << "PoSE";

@@ -179,12 +179,7 @@ TEST(OrderScores, PercentagesDecayByHalfEachTenPoints) {
   EXPECT_THROW(PercentageSimilarity("60%", "sixty"), Error);
 }
 
-TEST(Rouge, GeometricMeans) {
-  EXPECT_NEAR(GeometricMean({0.5, 0.25, 0.125}), 0.25, kRounding);
-  const std::vector<RougeScores> pairs = {{1, 1, 1}, {0.5, 0, 0.5}};
-  EXPECT_NEAR(GeometricMeanOfMeans(pairs), std::cbrt(0.75 * 0.5 * 0.75), kRounding);
-  EXPECT_EQ(GeometricMeanOfMeans({}), 0);
-}
+TEST(Rouge, GeometricMeans) { EXPECT_NEAR(GeometricMean({0.5, 0.25, 0.125}), 0.25, kRounding); }
 
 TEST(Rouge, EmptyAndBrokenTextsScoreNothing) {
   for (const char* text : {"", "...", "\xE2\x82"}) {

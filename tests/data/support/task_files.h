@@ -3,14 +3,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "data/tasks/task.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/data/support/task_passages.h"
 
 namespace midscope {
@@ -25,18 +23,10 @@ inline constexpr const char* kQuestion =
 
 class TaskFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("midscope_task_files_" + std::to_string(::getpid()) + "_" + test->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // The default name contains a comma, which a task spec must accept.
   std::string Write(const std::string& text, const std::string& name = "a,b.jsonl") const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return (folder_ / name).string();
+    folder_.Write(name, text);
+    return folder_.File(name);
   }
   std::unique_ptr<Task> Make(const std::string& spec, const std::string& text) const {
     return MakeTask(spec + "file=" + Write(text), 1, {}, CountWords, WordEnds);
@@ -45,7 +35,7 @@ class TaskFiles : public ::testing::Test {
     return ErrorOf([&] { Make(spec, text); }, ErrorKind::kFailure);
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 }  // namespace midscope

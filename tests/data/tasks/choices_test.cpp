@@ -11,7 +11,7 @@
 
 #include "data/tasks/choices.h"
 #include "data/tasks/task.h"
-#include "tests/core/support/temporary_folder.h"
+#include "tests/data/support/task_files.h"
 #include "tests/data/support/task_passages.h"
 #include "tests/paths.h"
 
@@ -22,20 +22,14 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class Choices : public ::testing::Test {
+class Choices : public TaskFiles {
  protected:
-  std::string Write(const std::string& text, const std::string& name = "lines.jsonl") {
-    folder_.Write(name, text);
-    return (folder_.path() / name).string();
-  }
   std::unique_ptr<Task> Make(const std::string& parameters, const std::string& text) {
     return MakeTask("choices:" + parameters + ",file=" + Write(text), 1);
   }
   std::string Fails(const std::string& dataset, const std::string& text) {
     return ErrorOf([&] { Make("dataset=" + dataset, text); }, ErrorKind::kFailure);
   }
-
-  test::TemporaryFolder folder_;
 };
 
 std::vector<nlohmann::json> Golden() {
@@ -131,7 +125,7 @@ TEST_F(Choices, LabelsMayStandBesideTheQuestions) {
     return ErrorOf([&] { make(labels); }, ErrorKind::kFailure);
   };
   EXPECT_THAT(fails("0\n"),
-              AllOf(HasSubstr("lines.jsonl, line 2"), HasSubstr("labels is too short")));
+              AllOf(HasSubstr("a,b.jsonl, line 2"), HasSubstr("labels is too short")));
   EXPECT_THAT(fails("0\n1\n1\n"), HasSubstr("2 questions, and 3 labels"));
   EXPECT_THAT(fails("0\n2\n"), HasSubstr("labels.lst, line 2: the label must be 0 or 1"));
   EXPECT_THAT(Fails("piqa", lines), AllOf(HasSubstr("line 1"), HasSubstr("no label")));
@@ -140,7 +134,7 @@ TEST_F(Choices, LabelsMayStandBesideTheQuestions) {
 TEST_F(Choices, DamagedLinesAreErrorsWithNameAndLine) {
   EXPECT_THAT(Fails("arc", R"({"question": "Q", "choices": {"text": ["a"], "label": ["A", "B"]},)"
                            R"( "answerKey": "A"})"),
-              AllOf(HasSubstr("lines.jsonl, line 1"), HasSubstr("number of labels")));
+              AllOf(HasSubstr("a,b.jsonl, line 1"), HasSubstr("number of labels")));
   EXPECT_THAT(Fails("arc", R"({"question": {"stem": "Q", "choices": [1]}, "answerKey": "A"})"),
               HasSubstr("question.choices"));
   EXPECT_THAT(Fails("arc", R"({"question": "Q", "choices": {"text": ["a"], "label": ["A"]},)"

@@ -6,11 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/tasks/task.h"
-#include "tests/core/support/temporary_folder.h"
+#include "tests/data/support/task_files.h"
 #include "tests/data/support/task_passages.h"
 
 namespace midscope {
@@ -64,15 +63,13 @@ Json Hotpot() {
   return items;
 }
 
-class RulerDocuments : public ::testing::Test {
+class RulerDocuments : public TaskFiles {
  protected:
   std::unique_ptr<Task> Make(const Json& json, int64_t tokens) {
-    const std::string path = (folder_.path() / "file.json").string();
-    std::ofstream(path) << json.dump();
-    return MakeTask("ruler-qa:tokens=" + std::to_string(tokens) + ",file=" + path, 1, {},
-                    CountWords);
+    return MakeTask(
+        "ruler-qa:tokens=" + std::to_string(tokens) + ",file=" + Write(json.dump(), "file.json"), 1,
+        {}, CountWords);
   }
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(RulerDocuments, HaveTheTemplate) {

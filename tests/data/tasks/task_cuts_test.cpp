@@ -60,7 +60,7 @@ TEST_F(TaskFiles, AFolderOfSubjectsIsOneTask) {
   EXPECT_NE(changed, hash);
   Write("astronomy?,1,2,3,4,B\n", "dev/astronomy_dev.csv");
   EXPECT_NE(TaskFilesHash(spec), changed);
-  EXPECT_THAT(ErrorOf([&] { MakeTask("mmlu:shots=0,file=" + (folder_ / "dev").string(), 1); },
+  EXPECT_THAT(ErrorOf([&] { MakeTask("mmlu:shots=0,file=" + folder_.File("dev"), 1); },
                       ErrorKind::kFailure),
               HasSubstr("a file *_test.csv"));
 }
@@ -73,7 +73,7 @@ TEST_F(TaskFiles, AFolderOfLongBenchHasGroups) {
   };
   Write(line("hotpotqa", "h1") + line("hotpotqa", "h2"), "data/hotpotqa.jsonl");
   Write(line("lcc", "l1"), "data/lcc.jsonl");
-  const auto task = MakeTask("longbench:file=" + (folder_ / "data").string(), 1);
+  const auto task = MakeTask("longbench:file=" + folder_.File("data"), 1);
   ASSERT_EQ(task->samples(), 3);
   EXPECT_THAT(task->Make(0, 1).groups, ElementsAre("multi-document QA", "hotpotqa"));
   EXPECT_THAT(task->Make(1, 1).groups, ElementsAre("code", "lcc"));

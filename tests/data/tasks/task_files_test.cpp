@@ -221,7 +221,7 @@ TEST_F(TaskFiles, MisspeltPlaceholdersAreRefused) {
               HasSubstr("Did you mean {instruction}?"));
   EXPECT_THAT(error("{Context}{question}"), HasSubstr("Did you mean {context}?"));
   Write("{context}{question}{content}{ x }", "form.txt");  // braces in the text are kept
-  EXPECT_EQ(Make("jsonl:template=" + (folder_ / "form.txt").string() + ",", line)->Make(0, 1).text,
+  EXPECT_EQ(Make("jsonl:template=" + folder_.File("form.txt") + ",", line)->Make(0, 1).text,
             "xWhat?{content}{ x }");
 }
 
@@ -279,7 +279,7 @@ TEST_F(TaskFiles, MmluFromASpreadsheetIsRead) {
 TEST_F(TaskFiles, CompressedFilesAreRead) {
   const std::string line = R"({"question": "?", "answers": ["zipped"]})"
                            "\n";
-  const std::string path = (folder_ / "own.jsonl.gz").string();
+  const std::string path = folder_.File("own.jsonl.gz");
   gzFile file = gzopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
   gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
@@ -340,7 +340,7 @@ TEST_F(TaskFiles, ZeroScrollsTakesTheSetsOfAFolder) {
         R"({"id": "c", "input": "R2", "output": "three"})",
         "gov_report/validation.jsonl");
   Write("{}", "other.jsonl");
-  const std::string folder = folder_.string();
+  const std::string folder = folder_.path().string();
   const auto task = MakeTask("zeroscrolls:file=" + folder, 1);
   EXPECT_EQ(task->name(), "zeroscrolls:file=" + folder);
   ASSERT_EQ(task->samples(), 3);
@@ -457,8 +457,9 @@ TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
   EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("at least one line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\x1f\x8b\x08"), HasSubstr("gzip data are damaged or cut off"));
   EXPECT_THAT(Fails("jsonl:", "[{\"question\": \"?\"}]"), HasSubstr("one object per line"));
-  EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=" + folder_.string(), 1); }, ErrorKind::kFailure),
-              HasSubstr("a folder"));
+  EXPECT_THAT(
+      ErrorOf([&] { MakeTask("jsonl:file=" + folder_.path().string(), 1); }, ErrorKind::kFailure),
+      HasSubstr("a folder"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=/no/such", 1); }, ErrorKind::kFailure),
               HasSubstr("cannot be opened"));
   // Nesting a hundred thousand levels deep is rejected and does not overflow the stack.

@@ -4,7 +4,6 @@
 // rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 
 #include "data/tasks/task.h"
 #include "data/tasks/token_cut.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/data/support/task_passages.h"
 
 namespace midscope {
@@ -192,17 +192,9 @@ constexpr const char* kNeedle =
 
 class NeedleFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("midscope_needle_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
+  void Write(const std::string& name, const std::string& text) const { folder_.Write(name, text); }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
@@ -211,7 +203,7 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
   Write("c.md", "not this");
   // 14 words of description, 21 of the needle, 10 of the question, 1 of the beginning of the
   // answer; 4 are reserved.
-  const auto task = Counted("needle:tokens=100,file=" + folder_.string());
+  const auto task = Counted("needle:tokens=100,file=" + folder_.path().string());
   const auto text = [&](int64_t place) { return task->Make(0, place).text; };
   const std::string description =
       "Read the text below with care. One question about it follows at its end.\n\n";
@@ -233,7 +225,7 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
             1);
   EXPECT_EQ(ScoreGenerated(sample, "Walk"), 0);
   const TaskSample by_rule =
-      Counted("needle:tokens=100,score=word-recall,file=" + folder_.string())->Make(0, 51);
+      Counted("needle:tokens=100,score=word-recall,file=" + folder_.path().string())->Make(0, 51);
   EXPECT_EQ(by_rule.text, sample.text);
   // There are 11 distinct words, because "park," and "Park" differ.
   EXPECT_NEAR(ScoreGenerated(by_rule, " Sit on A sandwich in Dolores Park, day. day.\nEat"),
@@ -244,7 +236,7 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
 TEST_F(NeedleFiles, ChatFormIsKamradts) {
   Write("a.txt", Repeated("One two three four five. ", 100));
   const TaskSample sample =
-      Counted("needle:tokens=240,form=chat,file=" + (folder_ / "a.txt").string())->Make(0, 1);
+      Counted("needle:tokens=240,form=chat,file=" + folder_.File("a.txt"))->Make(0, 1);
   EXPECT_EQ(sample.text, "\n" + std::string(kNeedle) + "\n" +
                              Repeated("One two three four five. ", 3) + "One two three four" +
                              "\n\nWhat is the best thing to do in San Francisco? Don't give "
@@ -256,8 +248,7 @@ TEST_F(NeedleFiles, ChatFormIsKamradts) {
 
 TEST_F(NeedleFiles, WrongTextsAreErrors) {
   const auto error = [&](const std::string& name) {
-    return ErrorOf([&] { Counted("needle:file=" + (folder_ / name).string()); },
-                   ErrorKind::kFailure);
+    return ErrorOf([&] { Counted("needle:file=" + folder_.File(name)); }, ErrorKind::kFailure);
   };
   EXPECT_THAT(error(""), HasSubstr("a file *.txt"));
   EXPECT_THAT(error("none.txt"), HasSubstr("cannot be opened"));
@@ -308,7 +299,7 @@ TEST(TimelineTask, HasLooglesForm) {
 
 TEST_F(NeedleFiles, TextIsScoredPieceByPiece) {
   Write("t.txt", "a b c d\ne f g h i\n");
-  const auto task = Counted("text:tokens=5,stride=2,file=" + (folder_ / "t.txt").string());
+  const auto task = Counted("text:tokens=5,stride=2,file=" + folder_.File("t.txt"));
   ASSERT_EQ(task->samples(), 4);
   EXPECT_EQ(task->Make(0, 1).text, "a b");
   EXPECT_EQ(task->Make(0, 1).answer, " c d");
@@ -316,9 +307,8 @@ TEST_F(NeedleFiles, TextIsScoredPieceByPiece) {
   EXPECT_EQ(task->Make(1, 1).answer, "\ne f");
   EXPECT_EQ(task->Make(3, 1).text, "f g h");
   EXPECT_EQ(task->Make(3, 1).answer, " i\n");
-  EXPECT_EQ(
-      Counted("text:tokens=5,stride=2,windows=2,file=" + (folder_ / "t.txt").string())->samples(),
-      2);
+  EXPECT_EQ(Counted("text:tokens=5,stride=2,windows=2,file=" + folder_.File("t.txt"))->samples(),
+            2);
   EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=5,stride=5,file=x"); }), HasSubstr("stride"));
 }
 
@@ -327,7 +317,7 @@ TEST_F(NeedleFiles, DocumentsAreScoredOneByOne) {
   Write("d.jsonl",
         "{\"id\": \"x\", \"report\": \"a b c d e\"}\n{\"id\": \"y\", \"report\": \"f g\"}\n"
         "{\"id\": \"z\", \"report\": \"h i j k\"}\n");
-  const std::string file = ",file=" + (folder_ / "d.jsonl").string();
+  const std::string file = ",file=" + folder_.File("d.jsonl");
   const auto task = Counted("text:tokens=4,stride=2,field=report" + file);
   ASSERT_EQ(task->samples(), 3);
   EXPECT_EQ(task->Make(0, 1).text, "a b");
@@ -357,7 +347,7 @@ TEST_F(NeedleFiles, FilesOfAFolderMayBeDocuments) {
   std::filesystem::create_directory(folder_ / "texts");
   Write("texts/a.txt", "a b c d");
   Write("texts/b.txt", "e f g h");
-  const std::string file = ",file=" + (folder_ / "texts").string();
+  const std::string file = ",file=" + folder_.File("texts");
   EXPECT_EQ(Counted("text:tokens=4,stride=2" + file)->Make(1, 1).text, "c de") << "one text";
   const auto task = Counted("text:tokens=4,stride=2,documents=2" + file);
   ASSERT_EQ(task->samples(), 2);
@@ -372,8 +362,7 @@ TEST_F(NeedleFiles, FilesOfAFolderMayBeDocuments) {
 TEST_F(NeedleFiles, TextWindowsOfSeveralLengthsScoreTheSamePieces) {
   Write("t.txt", "a b c d\ne f g h i\n");
   const auto windows = [&](const std::string& tokens) {
-    return Counted("text:tokens=" + tokens +
-                   ",stride=2,from=4,file=" + (folder_ / "t.txt").string());
+    return Counted("text:tokens=" + tokens + ",stride=2,from=4,file=" + folder_.File("t.txt"));
   };
   const auto shorter = windows("3");
   const auto longer = windows("6");

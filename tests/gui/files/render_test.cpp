@@ -323,6 +323,62 @@ class RenderTest : public QObject {
     QVERIFY(!of_head.contains(one.filePath("pieces_by_head_L4.png")));
   }
 
+  // A record alone is drawn as in its file, where another record has the tokens of the gold: its
+  // map, and the row of the head that attends most to the gold. The title gives the reason.
+  void ARecordIsDrawnWithWhatItsFileKnows() {
+    Record prompt = {.name = "prompt",
+                     .axes = {{"span", 1, "", {}, {}}},
+                     .arrays = {},
+                     .attributes = {},
+                     .signal = ""};
+    prompt.arrays = {{"span_name", {"span"}, std::vector<std::string>{"gold"}, "", ""},
+                     {"span_token_begin", {"span"}, std::vector<int64_t>{1}, "", ""},
+                     {"span_token_end", {"span"}, std::vector<int64_t>{2}, "", ""}};
+    const std::vector<Axis> heads = {{"layer", 2, "", {}, {}}, {"head", 2, "", {}, {}}};
+    Record attention = {.name = "last_query_attention",
+                        .axes = heads,
+                        .arrays = {},
+                        .attributes = {},
+                        .signal = ""};
+    attention.axes.push_back({"key", 5, "", {}, {}});
+    attention.arrays = {
+        {"last_query_attention",
+         {"layer", "head", "key"},
+         std::vector<float>{1, 0, 0, 0, 0, .5, .25, 0, 0, .25, .25, .75, 0, 0, 0, .5, 0, 0, 0, .5},
+         "",
+         ""}};
+    Record other = {.name = "cache", .axes = heads, .arrays = {}, .attributes = {}, .signal = ""};
+    other.axes.push_back({"slot", 2, "", {}, {}});
+    other.arrays = {{"kv",
+                     {"layer", "head", "slot"},
+                     std::vector<double>{11, 12, 13, 14, 15, 16, 17, 18},
+                     "",
+                     ""}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("a.h5");
+    WriteRecords(file.toStdString(), {prompt, attention, other}, {});
+    const auto rendered = [&](const char* record, const std::vector<HeadId>& shown) {
+      return RenderFile({file + "::" + record, folder.path(), {"svg"}, shown, {}});
+    };
+    const QStringList written = rendered("last_query_attention", {});
+    QVERIFY(written.contains(folder.filePath("attention_on_gold.svg")));
+    QVERIFY2(All(folder.filePath("attention_L1H0.csv"))
+                 .contains("L1H0 (most attention on the gold: 0.75)"),
+             All(folder.filePath("attention_L1H0.csv")));
+    QVERIFY(written.filter("kv").isEmpty());
+    rendered("cache", {});
+    QVERIFY(All(folder.filePath("cache_kv_L1H0.csv")).contains("15"));
+    rendered("cache", {{0, 1}, {1, 1}});
+    const QByteArray two = All(folder.filePath("cache_kv_heads.csv"));
+    QVERIFY2(two.contains("L0H1") && two.contains("18") && !two.contains("15"), two);
+    QVERIFY_EXCEPTION_THROWN(rendered("cache", {{2, 0}}), Error);
+    // Without gold, another reason is given.
+    WriteRecords(folder.filePath("b.h5").toStdString(), {attention}, {});
+    RenderFile({folder.filePath("b.h5"), folder.path(), {"svg"}, {}, {}});
+    QVERIFY(All(folder.filePath("attention_L1H1.csv"))
+                .contains("L1H1 (least attention on the first 4 tokens: 0.5)"));
+  }
+
   void RowsOfAHeadByPlaceShadeTheGold() {
     Record record;
     record.name = "last_query_attention";

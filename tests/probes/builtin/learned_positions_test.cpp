@@ -136,16 +136,15 @@ TEST(LearnedPositions, AreReadFromTheModel) {
     const test::TemporaryFolder folder(test::TinyModelFolder(c.model));
     WriteSinusoidal(folder.path(), c.tensor, c.first);
     const auto decoder = Decoder::Open(folder.path().string(), {});
-    const std::optional<Record> record = LearnedPositionsOf(*decoder);
-    ASSERT_TRUE(record.has_value());
-    ExpectSinusoidal(*record, 0.01, 0.99);
-    EXPECT_EQ(record->FindAxis("position")->size, 131) << c.model;
+    const Record record = LearnedPositions(*LearnedTableOf(*decoder));
+    ExpectSinusoidal(record, 0.01, 0.99);
+    EXPECT_EQ(record.FindAxis("position")->size, 131) << c.model;
   }
 }
 
 TEST(LearnedPositions, NeedLearnedPositions) {
   const auto decoder = Decoder::Open(test::TinyModelPath("llama"), {});
-  EXPECT_FALSE(LearnedPositionsOf(*decoder).has_value());
+  EXPECT_EQ(LearnedTableOf(*decoder), nullptr);
 }
 
 }  // namespace

@@ -13,8 +13,6 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::ProgramRun;
-using testing::RunMidscope;
 
 json Json(const std::vector<std::string>& arguments) {
   const ProgramRun run = RunMidscope(arguments);

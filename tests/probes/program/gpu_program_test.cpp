@@ -17,8 +17,6 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 json Rows(const std::string& device) {
   const TemporaryFolder folder;

@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 struct Output {
   int status = 0;

@@ -21,14 +21,8 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kChannel = "channel(100, factor=-1, layers=8-25)";
 

@@ -18,10 +18,6 @@ namespace {
 using nlohmann::json;
 using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::TemporaryFolder;
 
 TEST(ProgramRope, JsonHasTheFixedNames) {
   const ProgramRun run =

@@ -22,16 +22,9 @@
 namespace midscope {
 namespace {
 
-using testing::Arguments;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramOptions;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::With;
 
 constexpr const char* kModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 

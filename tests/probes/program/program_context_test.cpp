@@ -19,13 +19,8 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kFarModel = MIDSCOPE_TESTS
     "/core/golden/tiny_models"

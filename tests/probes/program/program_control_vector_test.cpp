@@ -14,13 +14,10 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
 
 class ProgramControlVector : public ::testing::Test {
  protected:
-  static testing::Arguments Probe(const std::string& file, const std::string& with = "none") {
+  static Arguments Probe(const std::string& file, const std::string& with = "none") {
     return {"probe",      test::TinyModelPath("llama"),
             "--prompt",   "one two three four five six",
             "--probes",   "position_direction",
@@ -35,7 +32,7 @@ class ProgramControlVector : public ::testing::Test {
     }
     return nullptr;
   }
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(ProgramControlVector, GoesFromAFileOfResultsToARun) {

@@ -17,10 +17,6 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 // Writes a sweep of two settings over two samples with four lines.
 void SweepTo(const std::string& file, const std::string& places) {

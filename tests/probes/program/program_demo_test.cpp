@@ -17,11 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramOptions;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 // pip finds nothing but what is in the folder of the tests.
 ProgramOptions Offline(const TemporaryFolder& folder) {

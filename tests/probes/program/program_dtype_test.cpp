@@ -19,13 +19,8 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 class ProgramDtype : public ::testing::Test {
  protected:
@@ -37,9 +32,9 @@ class ProgramDtype : public ::testing::Test {
 
   Arguments Sweep(const std::string& file, const std::string& samples, const std::string& dtype,
                   const Arguments& more = {}) const {
-    return testing::With({"sweep", "embedded", "--task", "list:lines=4", "--places", "1",
-                          "--samples", samples, "--dtype", dtype, "--out", folder_.File(file)},
-                         more);
+    return With({"sweep", "embedded", "--task", "list:lines=4", "--places", "1", "--samples",
+                 samples, "--dtype", dtype, "--out", folder_.File(file)},
+                more);
   }
   std::string StoredDtype(const std::string& file) const {
     const RunReader reader(folder_.File(file));

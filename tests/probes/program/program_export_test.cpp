@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
 
 using Words = std::vector<std::string>;
 
@@ -28,7 +26,7 @@ using Words = std::vector<std::string>;
 class ProgramExport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder = new testing::TemporaryFolder();
+    folder = new TemporaryFolder();
     const Words list = {"embedded", "--task", "list:lines=6"};
     Make("probe", {"probe", "embedded", "--prompt", "The capital of France is", "--answer",
                    " Paris", "--channels", "100"});
@@ -84,12 +82,12 @@ class ProgramExport : public ::testing::Test {
     return names;
   }
 
-  static testing::TemporaryFolder* folder;
+  static TemporaryFolder* folder;
   // Output of the commands, without the file's name.
   static std::map<std::string, std::string> printed;
 };
 
-testing::TemporaryFolder* ProgramExport::folder = nullptr;
+TemporaryFolder* ProgramExport::folder = nullptr;
 std::map<std::string, std::string> ProgramExport::printed;
 
 std::string Contents(const std::string& path) {
@@ -251,6 +249,8 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.err, HasSubstr("head_map.png"));
   EXPECT_EQ(Contents(File("one.png")), "");
+  const ProgramRun named = RunMidscope({"export", File("probe.h5"), "--out", File("head_map.png")});
+  EXPECT_EQ(named.out, "file: " + File("head_map.csv") + "\nfile: " + File("head_map.png") + "\n");
   const ProgramRun one =
       RunMidscope({"export", File("probe.h5") + "::position_awareness", "--out", File("one.png")});
   EXPECT_EQ(one.status, 0) << one.err;

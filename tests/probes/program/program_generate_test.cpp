@@ -13,13 +13,7 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const Arguments kFranceArguments = {"--prompt", "The capital of France is", "--dtype", "float32"};
 

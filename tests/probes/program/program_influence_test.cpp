@@ -18,15 +18,10 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const std::string llama_folder = test::TinyModelFolder("llama");
 
-testing::Arguments OwnText(const std::string& model) {
+Arguments OwnText(const std::string& model) {
   return {"influence", model,        "--prompt",         "A red bag. A blue box. The bag is",
           "--span",    "gold=A red", "--span",           "other=A blue",
           "--answer",  " red",       "--cotangent-seed", "3"};
@@ -61,7 +56,7 @@ TEST(ProgramInfluence, MeasuresOwnTextAndWritesAFile) {
 }
 
 TEST(ProgramInfluence, RefusesWhatHasNoGradient) {
-  const auto refusal = [](const testing::Arguments& arguments) {
+  const auto refusal = [](const Arguments& arguments) {
     const ProgramRun run = RunMidscope(arguments);
     EXPECT_EQ(run.status, 2);
     return run.err;
@@ -74,7 +69,7 @@ TEST(ProgramInfluence, RefusesWhatHasNoGradient) {
 }
 
 TEST(ProgramInfluence, TheEmbeddedModelsAnswerDependsOnTheGold) {
-  const testing::Arguments arguments = {"--task", "list:lines=4", "--place", "4", "--json"};
+  const Arguments arguments = {"--task", "list:lines=4", "--place", "4", "--json"};
   const auto trained = json::parse(RunWell(With({"influence", "embedded"}, arguments)).out);
   const auto born = json::parse(RunWell(With({"influence", "embedded@init"}, arguments)).out);
   ASSERT_EQ(trained["rows"].size(), 30u);
@@ -106,8 +101,8 @@ TEST(ProgramInfluence, EstimatesTheHeadsOfAScan) {
   EXPECT_EQ(patched["estimate"], "head_patch_effect");
   EXPECT_GT(patched["correlation"], 0.5);
   for (const auto& [arguments, problem] :
-       {std::pair(testing::Arguments{"--scan", file, "--seed", "5"}, "option --seed"),
-        std::pair(testing::Arguments{"--scan", folder.File("none.h5")}, "none.h5")}) {
+       {std::pair(Arguments{"--scan", file, "--seed", "5"}, "option --seed"),
+        std::pair(Arguments{"--scan", folder.File("none.h5")}, "none.h5")}) {
     const ProgramRun wrong = RunMidscope(With({"influence", "embedded"}, arguments));
     EXPECT_NE(wrong.status, 0);
     EXPECT_THAT(wrong.err, HasSubstr(problem));
@@ -118,8 +113,8 @@ TEST(ProgramInfluence, EstimatesTheHeadsOfAScan) {
            "--samples", "1", "--layers", "29", "--out", later});
   const auto means = json::parse(RunWell({"influence", "embedded", "--scan", later, "--json"}).out);
   EXPECT_EQ(means["samples"], 1);
-  const testing::Arguments same = {"influence", "embedded", "--task", "list:lines=4", "--place",
-                                   "4",         "--sample", "2",      "--json"};
+  const Arguments same = {"influence", "embedded", "--task", "list:lines=4", "--place",
+                          "4",         "--sample", "2",      "--json"};
   EXPECT_EQ(means["places"], json::parse(RunWell(same).out)["places"]);
   EXPECT_THAT(RunMidscope({"influence", "embedded@init", "--scan", file}).err,
               HasSubstr("another model"));

@@ -15,11 +15,7 @@
 namespace midscope {
 namespace {
 
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunningProgram;
-using testing::With;
 
 Arguments WithManySamples(const Arguments& arguments) {
   return With(arguments, {"--task", "list:lines=4", "--places", "1,4", "--samples", "5000"});
@@ -45,7 +41,7 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
 
 // The prompt takes about half a minute.
 TEST(ProgramInterrupts, ADryRunEndsInTheMiddleOfItsPrompt) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   RunningProgram running({"probe", "embedded", "--task", "passkey:tokens=8000", "--places",
                           "10%,90%", "--samples", "2", "--dry-run", "--out",
                           folder.File("probe.h5")});
@@ -66,7 +62,7 @@ TEST(ProgramInterrupts, TermEndsWithItsOwnStatusAndLeavesAsMuch) {
 }
 
 TEST(ProgramInterrupts, TermLeavesTheSamplesInTheFile) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
   RunningProgram running(
       WithManySamples({"sweep", "embedded", "--with", "none", "--checkpoint", "1", "--out", file}));
@@ -76,7 +72,7 @@ TEST(ProgramInterrupts, TermLeavesTheSamplesInTheFile) {
   const ProgramRun run = running.Wait();
   EXPECT_EQ(run.status, 143) << run.err;
   EXPECT_THAT(run.err, HasSubstr("--resume"));
-  EXPECT_EQ(testing::RunMidscope({"show", file}).status, 0);
+  EXPECT_EQ(RunMidscope({"show", file}).status, 0);
 }
 
 TEST(ProgramInterrupts, AProbeOfManySamplesPrintsTheirRecords) {

@@ -17,10 +17,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 TEST(ProgramJudge, ScoresTheTextsOfASweep) {
   const TemporaryFolder folder;

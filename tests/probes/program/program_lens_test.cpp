@@ -17,11 +17,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const std::string lens_model = test::TinyModelFolder("llama");
 
@@ -30,7 +25,7 @@ std::string ContentsOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-testing::Arguments Fit(const std::string& file, const std::string& samples) {
+Arguments Fit(const std::string& file, const std::string& samples) {
   return {"lens",      lens_model, "--task",    "kv:pairs=5", "--tokens", "40",
           "--samples", samples,    "--threads", "1",          "--out",    file};
 }
@@ -61,7 +56,7 @@ TEST(ProgramLens, TakesTheFirstAndThenTheSecondPiecesOfDocuments) {
       << json{{"text", long_text}}.dump() << "\n"
       << json{{"text", "A short text of few words."}}.dump() << "\n";
   const auto fit = [&](const std::string& samples) {
-    return testing::Arguments{
+    return Arguments{
         "lens",      lens_model, "--data", folder.File("text.jsonl"),    "--tokens", "30",
         "--samples", samples,    "--out",  folder.File("lens" + samples)};
   };
@@ -77,11 +72,10 @@ TEST(ProgramLens, IsReadByTheProbeByPlace) {
   const TemporaryFolder folder;
   const std::string lens = folder.File("lens.safetensors");
   RunWell(Fit(lens, "1"));
-  const testing::Arguments probe = {
-      "probe",           lens_model, "--task",    "kv:pairs=5",
-      "--places",        "1,5",      "--samples", "2",
-      "--lens-at",       "gold",     "--probes",  "logit_lens,jacobian_lens",
-      "--beyond-context"};
+  const Arguments probe = {"probe",           lens_model, "--task",    "kv:pairs=5",
+                           "--places",        "1,5",      "--samples", "2",
+                           "--lens-at",       "gold",     "--probes",  "logit_lens,jacobian_lens",
+                           "--beyond-context"};
   const json found = json::parse(RunWell(With(probe, {"--lens-file", lens, "--json"})).out);
   const std::string text = found.dump();
   EXPECT_THAT(text, AllOf(HasSubstr("jacobian_lens_by_place"), HasSubstr("logit_lens_by_place"),

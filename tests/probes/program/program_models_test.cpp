@@ -24,15 +24,8 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 std::string Tiny(const std::string& name) {
   return MIDSCOPE_TESTS

@@ -19,14 +19,8 @@
 namespace midscope {
 namespace {
 
-using testing::Arguments;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::With;
 
 constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 

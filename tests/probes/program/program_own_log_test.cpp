@@ -19,14 +19,8 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kLines[] = {
     R"({"documents": ["Bo has a cat.", "Ann has a dog.", "Cy has a cow."], "gold": 2,)"

@@ -14,13 +14,7 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const Arguments task_arguments = {"--task", "list:lines=6", "--dtype", "float32"};
 constexpr const char* kLast = "patch(from=place:1, span=last, layers=29)";

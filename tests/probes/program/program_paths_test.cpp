@@ -21,14 +21,8 @@ namespace midscope {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
@@ -110,16 +104,31 @@ TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
   EXPECT_TRUE(fs::is_symlink(folder.File("b.json")));
 }
 
+// Whether the process handles SIGINT and sleeps in a system call.
+bool WaitsForInput(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  bool sleeps = false;
+  bool handles = false;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) sleeps = line.starts_with("State:\tS");
+    if (line.starts_with("SigCgt:"))
+      handles = (std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1) != 0;
+  }
+  return sleeps && handles;
+}
+
 // No process writes to the pipe, and the first Ctrl-C ends the wait. A plan is read before anything
 // else.
 TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.File("plan.toml").c_str(), 0600), 0);
-  testing::RunningProgram running({"sweep", kTiny, "--plan", folder.File("plan.toml")});
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  RunningProgram running({"sweep", kTiny, "--plan", folder.File("plan.toml")});
+  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  // Several times, because the program may sleep for a moment before it opens the pipe.
+  for (int seen = 0; seen < 5 && running.Running(); pause())
+    seen = WaitsForInput(running.process()) ? seen + 1 : 0;
   running.Signal(SIGINT);
-  for (int tenths = 0; tenths < 50 && running.Running(); ++tenths)
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (int i = 0; i < 1000 && running.Running(); ++i) pause();
   EXPECT_FALSE(running.Running());
   running.Signal(SIGKILL);
   const ProgramRun run = running.Wait();

@@ -14,13 +14,7 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 // The samples that the library draws for `cream` with seed 3.
 std::vector<PositionSample> Drawn(int64_t samples) {

@@ -21,11 +21,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 void WriteText(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 

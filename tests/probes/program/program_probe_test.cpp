@@ -16,9 +16,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::TemporaryFolder;
 
 const Record* Find(const std::vector<Record>& records, const std::string& name) {
   for (const Record& record : records) {

@@ -23,11 +23,7 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunWell;
-using testing::With;
 
 constexpr double kTolerance = 1e-4;
 
@@ -101,7 +97,7 @@ json IdsIn(const std::string& file) { return ArrayOf<int64_t>(file, "prompt", "t
 // outcome.
 json WhatIf(const ModelFolder& model, const Arguments& source, const std::string& out) {
   const std::string lines = model.File("lines.txt", "none\nout " + out + "\n");
-  testing::ProgramOptions options;
+  ProgramOptions options;
   options.standard_input = lines;
   const ProgramRun run = RunWell(With({"whatif", model.path(), "--json"}, source), options);
   return run.status == 0 ? json::parse(run.out.substr(0, run.out.find('\n'))) : json();

@@ -25,8 +25,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
 using Numbers = std::vector<double>;
 
 // Writes a sweep's file that contains `summaries`.

@@ -25,8 +25,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramRun;
-using testing::RunMidscope;
 
 class Ranks : public testing::RanksFixture {
  protected:

@@ -15,12 +15,7 @@
 namespace midscope {
 namespace {
 
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 constexpr const char* kLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 

@@ -25,9 +25,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ParsedPage;
 using testing::ParsePage;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
 using ::testing::StartsWith;
 
 constexpr int kRefused = 2;
@@ -48,7 +45,7 @@ std::string Escaped(std::string text) {
 class ProgramReport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder = new testing::TemporaryFolder();
+    folder = new TemporaryFolder();
     Sweep("run.h5", "1");
     Sweep("other.h5", "1");
     RunWell(
@@ -65,10 +62,10 @@ class ProgramReport : public ::testing::Test {
   }
   static std::string File(const std::string& name) { return folder->File(name); }
 
-  static testing::TemporaryFolder* folder;
+  static TemporaryFolder* folder;
 };
 
-testing::TemporaryFolder* ProgramReport::folder = nullptr;
+TemporaryFolder* ProgramReport::folder = nullptr;
 
 // Expects the page to be well-formed, and to load nothing.
 ParsedPage ExpectSelfContained(const std::string& html) {

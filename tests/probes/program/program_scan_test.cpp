@@ -11,13 +11,7 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const Arguments scan_arguments = {"scan",     "embedded", "--task",    "list:lines=6",
                                   "--places", "1,3,6",    "--samples", "2",

@@ -20,11 +20,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::TemporaryFolder;
 
 constexpr const char* kPlan = R"toml(
 model = "embedded"

@@ -18,15 +18,8 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 

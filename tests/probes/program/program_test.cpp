@@ -18,9 +18,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::TemporaryFolder;
 
 constexpr const char* kTinyModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 constexpr const char* kFrance = "The capital of France is";

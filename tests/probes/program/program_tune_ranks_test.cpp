@@ -25,11 +25,7 @@
 namespace midscope {
 namespace {
 
-using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunWell;
-using testing::With;
 
 // The sums of gradients are rounded in another order; AdamW divides by their root, so that
 // parameters with tiny gradients differ by more than a gradient does.

@@ -19,15 +19,8 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
-using testing::Arguments;
 using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunningProgram;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const std::string tiny_models_folder = MIDSCOPE_TESTS "/core/golden/tiny_models/";
 

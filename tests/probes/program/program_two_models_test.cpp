@@ -10,6 +10,7 @@
 #include <string>
 
 #include "data/store/record_reader.h"
+#include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 #include "tests/probes/support/run_program.h"
@@ -20,11 +21,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
-using testing::RunWell;
-using testing::TemporaryFolder;
-using testing::With;
 
 const std::string tiny_llama = test::TinyModelFolder("llama");
 const std::string llama_adapter = MIDSCOPE_TESTS "/core/golden/adapters/llama";
@@ -44,7 +40,7 @@ std::string TaskIn(const TemporaryFolder& folder) {
   return "jsonl:file=" + file;
 }
 
-testing::Arguments TwoModelSweep(const std::string& task) {
+Arguments TwoModelSweep(const std::string& task) {
   return {"sweep", tiny_llama, "--task",     task,        "--places",
           "1,3",   "--score",  "likelihood", "--samples", "4"};
 }
@@ -92,7 +88,7 @@ TEST(ProgramTwoModels, TheRecipeBesideAnAdapterIsNoted) {
 }
 
 TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
-  const auto error = [](const testing::Arguments& more, int status) {
+  const auto error = [](const Arguments& more, int status) {
     const ProgramRun run =
         RunMidscope(With({"generate", tiny_llama, "--prompt", "a", "--new-tokens", "1"}, more));
     EXPECT_EQ(run.status, status) << run.err;
@@ -112,23 +108,23 @@ TEST(ProgramTwoModels, FaultsOfAdaptersNameTheRemedy) {
 TEST(ProgramTwoModels, ComparesTheSameSamples) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
-  const testing::Arguments compare = {"compare-models",
-                                      tiny_llama + "@init:3",
-                                      tiny_llama + " adapter=" + llama_adapter,
-                                      "--task",
-                                      TaskIn(folder),
-                                      "--places",
-                                      "1,3",
-                                      "--samples",
-                                      "4",
-                                      "--head-samples",
-                                      "2",
-                                      "--score",
-                                      "likelihood",
-                                      "--with",
-                                      "none",
-                                      "--with",
-                                      "yarn(2)"};
+  const Arguments compare = {"compare-models",
+                             tiny_llama + "@init:3",
+                             tiny_llama + " adapter=" + llama_adapter,
+                             "--task",
+                             TaskIn(folder),
+                             "--places",
+                             "1,3",
+                             "--samples",
+                             "4",
+                             "--head-samples",
+                             "2",
+                             "--score",
+                             "likelihood",
+                             "--with",
+                             "none",
+                             "--with",
+                             "yarn(2)"};
   const ProgramRun run = RunWell(With(compare, {"--out", out}));
   EXPECT_THAT(run.out, AllOf(HasSubstr("yarn(2): "), HasSubstr("nats ["), HasSubstr("mean"),
                              HasSubstr("gold attention"), HasSubstr("comparison.h5")));
@@ -165,42 +161,46 @@ TEST(ProgramTwoModels, ComparesTheSameSamples) {
   EXPECT_THAT(again.err, HasSubstr("--overwrite"));
 }
 
+// Writes llama with six layers, the last of which are equal, and a longer context: the search takes
+// layers from the third on and prompts of more than 200 tokens.
+std::string DeepLlama(const TemporaryFolder& folder) {
+  test::SafetensorsParts parts = test::ReadSafetensors(folder.Read("model.safetensors"));
+  const test::SafetensorsParts two_layers = parts;
+  for (const auto& [name, part] : two_layers) {
+    const std::string last = "model.layers.1.";
+    if (!name.starts_with(last)) continue;
+    for (int layer = 2; layer < 6; ++layer)
+      parts["model.layers." + std::to_string(layer) + "." + name.substr(last.size())] = part;
+  }
+  folder.Write("model.safetensors", test::WriteSafetensors(parts));
+  json config = json::parse(folder.Read("config.json"));
+  config["num_hidden_layers"] = 6;
+  config["max_position_embeddings"] = 512;
+  folder.Write("config.json", config.dump());
+  return folder.path().string();
+}
+
 TEST(ProgramTwoModels, ComparesPositionalChannels) {
   const TemporaryFolder folder;
   const std::string out = folder.File("both");
-  const testing::Arguments compare = {"compare-models",
-                                      "embedded@init",
-                                      "embedded",
-                                      "--task",
-                                      "list:lines=2",
-                                      "--places",
-                                      "1",
-                                      "--samples",
-                                      "1",
-                                      "--seed",
-                                      "4",
-                                      "--score",
-                                      "likelihood",
-                                      "--head-samples",
-                                      "0",
-                                      "--out",
-                                      out,
-                                      "--channel-prompts",
-                                      "1",
-                                      "--channel-tokens",
-                                      "230",
-                                      "--json"};
-  const json rows = json::parse(RunWell(compare).out)["channels"];
-  ASSERT_GE(rows.size(), 5u);
+  const TemporaryFolder llama(tiny_llama);
+  const std::string model = DeepLlama(llama);
+  const Arguments compare =
+      With({"compare-models", model + "@init", model, "--task", TaskIn(folder), "--out", out},
+           {"--places", "1", "--samples", "1", "--seed", "4", "--score", "likelihood"});
+  const json rows = json::parse(RunWell(With(compare, {"--head-samples", "0", "--channel-prompts",
+                                                       "1", "--channel-tokens", "230", "--json"}))
+                                    .out)["channels"];
   // The search of each model alone, on the same prompts.
-  const json alone = json::parse(RunWell({"channels", "embedded", "--validate", "none", "--prompts",
-                                          "1", "--tokens", "230", "--seed", "4", "--json"})
+  const json alone = json::parse(RunWell({"channels", model, "--validate", "none", "--prompts", "1",
+                                          "--tokens", "230", "--seed", "4", "--json"})
                                      .out)["channels"];
+  ASSERT_GE(alone.size(), 3u);
   const RunReader reader(out + "/comparison.h5");
   const Record record = reader.Read("channel_comparison");
   const auto& smoothness =
       std::get<std::vector<double>>(record.FindArray("smoothness_after")->data);
-  for (size_t rank = 0; rank < 5; ++rank) {
+  for (size_t rank = 0; rank < alone.size(); ++rank) {
     const auto channel = alone[rank]["channel"].get<size_t>();
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const json& each) { return each["channel"] == channel; });

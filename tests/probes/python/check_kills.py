@@ -128,7 +128,7 @@ def check_sweep(model, file, expected, before):
 
 def main():
     subprocess.Popen = Started
-    midscope._model._Progress = Progress
+    midscope._model.Progress = Progress
     stages = ["load", "run", "what-if", "scan", "sweep"]
     counts = collections.Counter()
     begin = time.monotonic()

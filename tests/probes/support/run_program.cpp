@@ -10,23 +10,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
 
-namespace midscope::testing {
+namespace midscope {
 namespace {
-
-std::filesystem::path MakeFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "midscope-test-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
-  return name;
-}
-
-std::string ReadAll(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void Redirect(const std::string& path, int flags, int descriptor) {
   const int file = ::open(path.c_str(), flags, 0600);
@@ -72,15 +58,14 @@ Arguments With(Arguments arguments, const Arguments& more) {
   return arguments;
 }
 
-RunningProgram::RunningProgram(const Arguments& arguments, const ProgramOptions& options)
-    : folder_(MakeFolder()) {
+RunningProgram::RunningProgram(const Arguments& arguments, const ProgramOptions& options) {
   Arguments words = With({MIDSCOPE_PROGRAM}, arguments);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   process_ = ::fork();
-  if (process_ == 0) BecomeProgram(argv, options, folder_);
+  if (process_ == 0) BecomeProgram(argv, options, folder_.path());
 }
 
 RunningProgram::~RunningProgram() {
@@ -88,7 +73,6 @@ RunningProgram::~RunningProgram() {
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
   }
-  std::filesystem::remove_all(folder_);
 }
 
 // After the process has ended, there is no id: kill(-1) would signal every process of the machine.
@@ -106,7 +90,7 @@ ProgramRun RunningProgram::Wait() {
   process_ = -1;
   const int status =
       WIFEXITED(raw_status_) ? WEXITSTATUS(raw_status_) : 128 + WTERMSIG(raw_status_);
-  return {status, ReadAll(folder_ / "out"), ReadAll(folder_ / "err")};
+  return {status, folder_.Read("out"), folder_.Read("err")};
 }
 
 ProgramRun RunMidscope(const Arguments& arguments, const ProgramOptions& options) {
@@ -119,4 +103,4 @@ ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options) {
   return run;
 }
 
-}  // namespace midscope::testing
+}  // namespace midscope

@@ -5,14 +5,15 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/core/support/temporary_folder.h"
 
-namespace midscope::testing {
+namespace midscope {
+
+using test::TemporaryFolder;
 
 struct ProgramRun {
   int status = 0;  // exit status, or 128 + the signal that ended it
@@ -47,14 +48,13 @@ class RunningProgram {
 
   void Signal(int number) const;
   bool Running();
+  pid_t process() const { return process_; }
   ProgramRun Wait();
 
  private:
   pid_t process_ = -1;
   int raw_status_ = 0;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
-using test::TemporaryFolder;
-
-}  // namespace midscope::testing
+}  // namespace midscope

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,19 +12,13 @@
 #include "probes/model/provenance.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/sweep.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/probes/support/open_model.h"
 
 namespace midscope {
 
 class SweepTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "midscope-sweep-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   SweepRun MakeRun(const std::vector<std::string>& settings, int64_t samples = 2) {
     SweepRun run;
     run.decoder = testing::EmbeddedModel();
@@ -48,9 +40,9 @@ class SweepTest : public ::testing::Test {
                               MakeProvenance(*run.decoder, "test", 1, "{}"), options);
   }
 
-  std::string File() const { return (folder_ / "run.h5").string(); }
+  std::string File() const { return folder_.File("run.h5"); }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
   std::unique_ptr<Task> task_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/measure/influence/influence_options.h"
+#include "probes/measure/influence/influence_names.h"
 
 #include <cstdint>
 
