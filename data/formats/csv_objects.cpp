@@ -95,12 +95,23 @@ class CsvRecords {
   int64_t record_line_ = 1;
 };
 
-nlohmann::json CellValue(const std::string& cell) {
+// Whether a cell is a list as Python prints it, such as pandas writes into CSV files.
+bool IsPythonList(std::string_view cell) {
+  return cell.ends_with("]") &&
+         (cell.starts_with("['") || cell.starts_with("[\"") || cell.starts_with("[{"));
+}
+
+nlohmann::json CellValue(const std::string& cell, const std::string& thing) {
   int64_t number = 0;
   if (ReadWhole(std::string_view(cell), number) && std::to_string(number) == cell) return number;
   if (cell.starts_with("[")) {
     nlohmann::json list = nlohmann::json::parse(cell, nullptr, false);
     if (list.is_array()) return list;
+    if (IsPythonList(cell)) {
+      throw Failure(thing, "it has a list that is not JSON: " + Quote(cell),
+                    "Write the column with json.dumps, or the table with pandas as JSONL: "
+                    "to_json(FILE, orient='records', lines=True)");
+    }
   }
   return cell;
 }
@@ -125,7 +136,7 @@ nlohmann::json RowObject(const std::vector<std::string>& columns,
     if (cells[i].empty()) continue;
     const auto [name, number] = NumberedColumn(columns[i]);
     if (number == 0) {
-      object[name] = CellValue(cells[i]);
+      object[name] = CellValue(cells[i], thing);
     } else {
       lists[name][number] = cells[i];
     }

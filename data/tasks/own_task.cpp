@@ -20,7 +20,9 @@ constexpr const char* kInstructionPart = "instruction";
 constexpr const char* kContextPart = "context";
 constexpr const char* kQuestionPart = "question";
 
+constexpr const char* kGold = "gold";
 constexpr const char* kGoldFrom = "gold_from";
+constexpr const char* kDocuments = "documents";
 
 class OwnTask : public Task {
  public:
@@ -30,7 +32,8 @@ class OwnTask : public Task {
           ReadPromptTemplate(spec.Path(kTemplate), {kInstructionPart, kContextPart, kQuestionPart},
                              {kContextPart, kQuestionPart});
     }
-    own_ = ReadOwnLines(spec.file(), static_cast<GoldFrom>(spec.Choice(kGoldFrom)));
+    own_ = ReadOwnLines(spec.file(), {static_cast<GoldFrom>(spec.Choice(kGoldFrom)),
+                                      spec.Choice(kGold) == 1, spec.Number(kDocuments)});
   }
 
   std::string name() const override { return name_; }
@@ -118,6 +121,25 @@ class OwnTask : public Task {
   OwnLines own_;
 };
 
+Parameter GoldParameter() {
+  Parameter parameter =
+      ChoiceParameter(kGold,
+                      "answer: where a line states no gold document, those that contain an answer "
+                      "are gold",
+                      {"file", "answer"});
+  parameter.always_stated = false;
+  return parameter;
+}
+
+Parameter DocumentsParameter() {
+  constexpr int64_t kMost = 1 << 20;
+  Parameter parameter = WholeNumberParameter(
+      kDocuments, "the gold documents and the first others, up to so many per line; 0: all", 0,
+      kMost, 0);
+  parameter.always_stated = false;
+  return parameter;
+}
+
 Parameter GoldFromParameter() {
   Parameter parameter = ChoiceParameter(kGoldFrom,
                                         "the number that `gold` gives to a line's first document; "
@@ -138,7 +160,7 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       GoldFromParameter(), MiddleCutParameter(false),
+       GoldParameter(), GoldFromParameter(), DocumentsParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file, plain or .gz, or a .csv file", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<OwnTask>(spec);
@@ -172,9 +194,10 @@ and a sweep moves the gold document to every place that --places names.
                and optionally a title, which is put before the text as "TITLE: ". May be left out. Other names:
                context, )" +
          OtherFieldNames("context") + R"(
-  gold         number of the document that answers, or a list of numbers: the first one is moved, the others
-               are the spans `gold 2`, `gold 3`. Or mark documents: {"text": "...", "isgold": true}. Without it
-               in all lines the documents stay where they are
+  gold         number of the document that answers, its text, or its id (field id, doc_id, ...), or a list of
+               these: the first one is moved, the others are the spans `gold 2`, `gold 3`. Or mark documents:
+               {"text": "...", "isgold": true}. Lines without it are left out; without it in all lines the
+               documents stay where they are, unless you choose jsonl:gold=answer,file=FILE
   gold_from    the number of a line's first document, 0 or 1, in the first line, or as a parameter of the
                task. It may be left out if only one of the two fits the numbers of the file
   question     text; or `query`
@@ -192,6 +215,11 @@ and a sweep moves the gold document to every place that --places names.
                by the text's characters; right-share: what share of the likelihood of all the answers have
   id           anything; not used
 
+Only where these names are missing, others are read, and a note says which: for documents )" +
+         GuessedFieldNames("context") + "; for gold " + GuessedFieldNames("gold") +
+         "; for question " + GuessedFieldNames("question") + "; for answers " +
+         GuessedFieldNames("answers") +
+         R"(. Capitals, spaces and underscores may differ ("Gold Answer").
 Other fields have no effect, and a note names them; a field whose name is nearly one of these is refused.
 
 If the lines have different numbers of documents, places are shares: 0% is the first document of every line,

@@ -64,6 +64,12 @@ int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
 
 void CheckPlace(const Task& task, int64_t place) {
   const int64_t first = task.first_place();
+  if (task.pieces() == 1 && place != first) {
+    throw UsageError(fmt::format("place {}", place),
+                     "task " + task.name() + " has one place, because no piece is moved",
+                     "Leave the place out; lines of your own need a gold document to have more "
+                     "(midscope help jsonl)");
+  }
   if (place < first || place - first >= task.pieces()) {
     throw UsageError(fmt::format("place {}", place),
                      fmt::format("task {} has {} places", task.name(), task.pieces()),
