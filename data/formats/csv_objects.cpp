@@ -116,10 +116,10 @@ nlohmann::json CellValue(const std::string& cell, const std::string& thing) {
   return cell;
 }
 
-// Returns NAME and N of a column that is named NAME_N, N from 1 on; otherwise the column's name and
-// 0.
+// Returns NAME and N of a column that is named NAME_N or NAME N, N from 1 on; otherwise the
+// column's name and 0.
 std::pair<std::string, size_t> NumberedColumn(const std::string& column) {
-  const size_t line = column.rfind('_');
+  const size_t line = column.find_last_of("_ ");
   size_t number = 0;
   if (line == std::string::npos || line == 0 ||
       !ReadWhole(std::string_view(column).substr(line + 1), number) || number == 0) {

@@ -133,8 +133,10 @@ TEST_F(OwnTask, GuessesFieldsAndNotesWhichItTook) {
                                                HasSubstr("'user_input' as question")),
                                          HasSubstr("fields without effect: response")));
   // A known name has precedence, and capitals of a spreadsheet are no mistake.
-  EXPECT_THAT(Own("Question,Answer,documents_1,input\nWho?,Ann,Ann,x\n", "a.csv")->notes(),
-              ElementsAre("'Question'"));
+  EXPECT_THAT(
+      Own("Question,Answer,Document 1,input\nWho?,Ann,Ann,x\n", "a.csv")->notes(),
+      ElementsAre(AllOf(HasSubstr("'Document' as documents"), HasSubstr("'Question' as question")),
+                  HasSubstr("fields without effect: input")));
   EXPECT_THAT(Refused(R"({"documents": ["a"], "reply": "a", "question": "?", "answer": null})"),
               AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'answer' (null)"),
                     HasSubstr("'reply'")));
