@@ -144,13 +144,17 @@ int64_t FirstNumber(const std::string& path, const std::vector<RawLine>& lines, 
     return std::count_if(lines.begin(), lines.end(),
                          [&](const RawLine& raw) { return GoldHoldsAnswer(raw, number); });
   };
+  const auto by_zero = count(0);
+  const auto by_one = count(1);
+  const int likelier = by_zero > by_one ? 0 : 1;
   throw Failure(
       path,
       fmt::format("its gold numbers fit documents counted from 0 and from 1. The gold document "
                   "contains an answer in {} of {} lines by the first and in {} by the second",
-                  count(0), lines.size(), count(1)),
-      "Write \"gold_from\": 1 (or 0) into the first line, or --task jsonl:gold_from=1,file=" +
-          path);
+                  by_zero, lines.size(), by_one),
+      fmt::format("Write \"gold_from\": {} into the first line, or --task "
+                  "jsonl:gold_from={},file={}",
+                  likelier, likelier, path));
 }
 
 // Removes pieces from the end until there are `most`; those of `golds`, 0-based, stay.

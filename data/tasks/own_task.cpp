@@ -226,7 +226,7 @@ If the lines have different numbers of documents, places are shares: 0% is the f
 100% its last, 25% the document nearest to a quarter of the way. Shares that mean the same document of a short
 line run once and count for both; gold_rank in the file is the document's rank.
 
-CSV: the first line names the columns; lists are JSON in a cell, or columns document_1, document_2, ...
+CSV: the first line names the columns; lists are JSON in a cell, or columns document_1 (or Document 1), ...
 
 Lines may be added at the end of the file later: sweep --add then runs only the new ones.
 
