@@ -165,6 +165,11 @@ void ForEachCsvObject(const std::string& path,
   if (!records.Next(columns)) {
     throw Failure(path, "it is empty", "Its first line must name the columns");
   }
+  if (columns.size() == 1 && columns.front().find_first_of(";\t") != std::string::npos) {
+    throw Failure(path, "its columns are separated by semicolons or tabs, not by commas",
+                  "Convert it, in Python: pandas.read_csv(FILE, sep=None, engine='python')"
+                  ".to_csv(NEW, index=False)");
+  }
   std::set<std::string> names;
   for (const std::string& column : columns) {
     if (!names.insert(column).second) {

@@ -117,8 +117,9 @@ class LineReader {
     }
     for (const auto& [key, value] : fields_.json().items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      if (guessed.contains(key)) continue;
-      if (!IsGuess(key) && IsNearMiss(key, known)) {
+      const bool is_guess = IsGuess(key);
+      if (guessed.contains(key) || (is_guess && value.is_null())) continue;
+      if (!is_guess && IsNearMiss(key, known)) {
         fields_.Fail("has an unknown field " + Quote(key) + ". " + KnownWordsHint(key, known));
       }
       use.ignored.insert(key);
@@ -144,6 +145,19 @@ class LineReader {
       if (found.empty()) found = Guess(names);
     }
     return found;
+  }
+
+  // Whether the line states that there is no answer: null, "" or [].
+  bool IsUnanswered() const {
+    if (const std::string name = NameOf("answers"); !name.empty()) {
+      const nlohmann::json& value = fields_.Need(name);
+      return value.empty() || value == "";
+    }
+    const FieldNames& names = *std::find_if(OwnFields().begin(), OwnFields().end(),
+                                            [](auto& field) { return field.name == "answers"; });
+    const auto is_null = [&](const std::string& name) { return fields_.json().contains(name); };
+    return is_null(names.name) || std::any_of(names.others.begin(), names.others.end(), is_null) ||
+           std::any_of(names.guesses.begin(), names.guesses.end(), is_null);
   }
 
   // Like NameOf, but throws if the line lacks the field.
@@ -361,6 +375,8 @@ RawLine ReadRawLine(const JsonFields& fields, FieldUse& use) {
   const bool has_marks = !raw.gold.marked.empty();
   reader.CheckNames(has_marks, use);
   line.question = reader.Question();
+  raw.is_unanswered = reader.IsUnanswered();
+  if (raw.is_unanswered) return raw;
   line.answers = reader.Texts("answers");
   if (fields.Find("classes")) line.classes = reader.Texts("classes");
   ReadOwnChoices(fields, line);

@@ -56,6 +56,23 @@ void MarkAnswers(std::vector<RawLine>& lines) {
   }
 }
 
+// Removes the lines that state no answer. Throws if no others are left.
+void LeaveOutUnanswered(const std::string& path, std::vector<RawLine>& lines,
+                        std::vector<std::string>& notes) {
+  const auto is_unanswered = [](const RawLine& raw) { return raw.is_unanswered; };
+  const auto first = std::find_if(lines.begin(), lines.end(), is_unanswered);
+  if (first == lines.end()) return;
+  const std::string thing = first->thing;
+  const auto all = std::ssize(lines);
+  std::erase_if(lines, is_unanswered);
+  if (lines.empty())
+    throw Failure(path, "no line has an answer", "Write the answers into the lines");
+  notes.push_back(
+      fmt::format("{}: {} of {} lines are left out, because they have no answer; the "
+                  "first is {}",
+                  path, all - std::ssize(lines), all, thing));
+}
+
 // Removes the lines without a gold piece if others have one. Throws if a gold piece is named and no
 // line has it.
 void LeaveOutLinesWithoutGold(const std::string& path, bool by_answer, std::vector<RawLine>& lines,
@@ -194,7 +211,11 @@ void AddNotes(const std::string& path, const std::vector<RawLine>& lines, int64_
   };
   if (!use.guessed.empty()) notes.push_back(path + ": read " + joined(use.guessed));
   if (!use.ignored.empty()) {
-    notes.push_back(path + ": fields without effect: " + joined(use.ignored));
+    const bool has_documents = std::any_of(
+        lines.begin(), lines.end(), [](const RawLine& raw) { return !raw.line.pieces.empty(); });
+    notes.push_back(
+        path + ": fields without effect: " + joined(use.ignored) +
+        (has_documents ? "" : "; no line has documents, so a prompt is a question alone"));
   }
   for (const RawLine& raw : lines) {
     const auto& answers = raw.line.answers;
@@ -242,9 +263,10 @@ OwnLines ReadOwnLines(const std::string& path, const OwnLineOptions& options) {
   } else {
     ForEachJsonLine(path, read);
   }
+  OwnLines own;
+  LeaveOutUnanswered(path, raws, own.notes);
   CheckAlike(raws);
   if (options.gold_by_answer) MarkAnswers(raws);
-  OwnLines own;
   LeaveOutLinesWithoutGold(path, options.gold_by_answer, raws, own.notes);
   const int64_t first_number = FirstNumber(path, raws, from);
   AddNotes(path, raws, first_number, use, own.notes);

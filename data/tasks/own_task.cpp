@@ -202,8 +202,8 @@ and a sweep moves the gold document to every place that --places names.
                task. It may be left out if only one of the two fits the numbers of the file
   question     text; or `query`
   answers      text or list of texts, all of them right; or `answer`. The likelihood (answer_nll, accuracy)
-               is that of the first; generated text is scored against all. White space around them is left
-               out: one space is between the prompt and the answer, none where the prompt ends in white space
+               is that of the first; generated text is scored against all. Lines with null, "" or [] here
+               are left out. White space around them is left out: one space is between the prompt and the answer, none where the prompt ends in white space
   instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)

@@ -184,8 +184,10 @@ class Engine:
                         on_progress(message["progress"])
                     elif "partial" in message and on_partial:
                         on_partial(message["partial"])
-                    elif "log" in message and (message.get("warning") or str(message["log"]).startswith(NOTES)):
-                        show_note(str(message["log"]))
+                    elif "log" in message:
+                        note = str(message["log"]).removeprefix("midscope: ")  # commands begin their lines so
+                        if message.get("warning") or note.startswith(NOTES):
+                            show_note(note)
                 except BaseException as error:
                     raised = error
                     self._send({"cancel": number})

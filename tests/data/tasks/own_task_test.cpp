@@ -138,9 +138,11 @@ TEST_F(OwnTask, GuessesFieldsAndNotesWhichItTook) {
       Own("Question,Answer,Document 1,input\nWho?,Ann,Ann,x\n", "a.csv")->notes(),
       ElementsAre(AllOf(HasSubstr("'Document' as documents"), HasSubstr("'Question' as question")),
                   HasSubstr("fields without effect: input")));
-  EXPECT_THAT(Refused(R"({"documents": ["a"], "reply": "a", "question": "?", "answer": null})"),
-              AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'answer' (null)"),
+  EXPECT_THAT(Refused(R"({"documents": null, "reply": "a", "question": "?"})"),
+              AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'documents' (null)"),
                     HasSubstr("'reply'")));
+  EXPECT_THAT(Own(R"({"positive_ctxs": ["a"], "question": "?", "answer": "a"})")->notes(),
+              ElementsAre(HasSubstr("no line has documents")));
 }
 
 TEST_F(OwnTask, GoldIsNamedByIdentifierOrText) {
@@ -168,6 +170,16 @@ TEST_F(OwnTask, LinesWithoutGoldAreLeftOutWithANote) {
                                                HasSubstr("jsonl:gold=answer,file="))));
   EXPECT_THAT(ErrorOf([&] { none->Make(0, 2); }, ErrorKind::kUsage),
               AllOf(HasSubstr("one place"), HasSubstr("gold")));
+}
+
+TEST_F(OwnTask, LinesThatStateNoAnswerAreLeftOutWithANote) {
+  const auto line = [](const std::string& answer) {
+    return R"({"context": ["a", "b"], "gold": 2, "question": "?", "answer": )" + answer + "}\n";
+  };
+  const auto task = Own(line("null") + line("\"b\"") + line("[]") + line("\"\""));
+  EXPECT_EQ(task->samples(), 1);
+  EXPECT_THAT(task->notes(), ElementsAre(AllOf(HasSubstr("3 of 4 lines"), HasSubstr("line 1"))));
+  EXPECT_THAT(Refused(line("null")), HasSubstr("no line has an answer"));
 }
 
 TEST_F(OwnTask, DocumentsWithAnAnswerAreGoldOnRequest) {
@@ -213,6 +225,7 @@ TEST_F(OwnTask, ReadsCsv) {
   EXPECT_THAT(Refused("question,answers\n\"a,b\n", "log.csv"), HasSubstr("not closed"));
   EXPECT_THAT(Refused("question,question\na,b\n", "log.csv"), HasSubstr("two columns"));
   EXPECT_THAT(Refused("question,answers\n", "log.csv"), HasSubstr("at least one line"));
+  EXPECT_THAT(Refused("question;answers\na;b\n", "log.csv"), HasSubstr("semicolons"));
   EXPECT_THAT(Refused("question,answers,documents\na,b,\"['c', 'd']\"\n", "log.csv"),
               AllOf(HasSubstr("line 2"), HasSubstr("['c', 'd']"), HasSubstr("json.dumps")));
   EXPECT_THAT(ErrorOf([] { MakeTask("log.parquet", 1); }, ErrorKind::kUsage), HasSubstr("JSONL"));

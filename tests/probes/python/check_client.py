@@ -164,6 +164,7 @@ class Client(unittest.TestCase):
             arguments = dict(places=[1, 8], settings=["none", "pi(1.5)"], score="likelihood", file=file)
             self.model.sweep(TASK, samples=2, **arguments)
             sweep = self.model.sweep(TASK, samples=3, **arguments)
+            self.assertEqual(len(self.model.sweep(TASK, places=[1], settings="none", samples=1, score="likelihood").rows), 1)
             rows = command("sweep", "embedded", "--dtype", "float32", "--task", TASK, "--places", "1,8", "--with", "none", "--with",
                            "pi(1.5)", "--samples", "3", "--score", "likelihood", "--json")["rows"]
             self.assertEqual(sweep.rows, rows)
@@ -291,8 +292,14 @@ class Client(unittest.TestCase):
             wrapper = pathlib.Path(folder) / "wrapper"
             wrapper.write_text(f'#!/bin/sh\necho "Welcome to node 7"\nexec "{PROGRAM}" "$@"\n')
             wrapper.chmod(0o755)
+            log = pathlib.Path(folder) / "log.jsonl"
+            log.write_text('{"question": "Who?", "documents": ["No.", "Ann."], "gold": "Ann.", "answer": "Ann"}\n')
             with midscope.load("embedded", remote=f"nice {wrapper}") as model:
                 self.assertEqual(model.config["layers"], 30)
+                sent = model._task_there(f"jsonl:file={log}")
+                self.assertNotIn(folder, sent)
+                self.assertEqual(sent, model._task_there(f"jsonl:file={log}"))
+                self.assertEqual(model.task(str(log), place=1).text, model.task(sent, place=1).text)
             with self.assertRaisesRegex(midscope.Error, "(?s)No such host"):
                 midscope.load("embedded", remote="sh -c 'echo No such host; exit 3'")
             ssh = pathlib.Path(folder) / "ssh"

@@ -95,7 +95,8 @@ TEST_F(ContextTest, ASampleThatNoSettingHoldsIsRefusedWhicheverArmNeedsTheRoom) 
   const ScoreArms both{true, true};
   EXPECT_EQ(Refusal(decoder, 126, {"none"}, likelihood), "");
   EXPECT_THAT(Refusal(decoder, 127, {"none"}, likelihood),
-              AllOf(StartsWith(kTooLong), HasSubstr("127 tokens, 3 follow, with none the model's"),
+              AllOf(StartsWith(kTooLong),
+                    HasSubstr("127 tokens, 3 more follow; under setting none the model's"),
                     HasSubstr("holds 128")));
   EXPECT_EQ(Refusal(decoder, 109, {"none"}, both), "");
   EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 follow"));
