@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -16,11 +17,22 @@
 namespace midscope {
 namespace {
 
+// Returns the letters and digits of a name, in lower case: "Gold Index", "goldIndex" and
+// "gold_index" are alike.
+std::string Letters(const std::string& name) {
+  std::string letters;
+  for (const char letter : LowerCase(name)) {
+    if (letter != '_' && letter != '-' && letter != ' ') letters += letter;
+  }
+  return letters;
+}
+
 // A field of a line, with the other names that retrieval logs have for it.
 struct FieldNames {
   std::string name;
   std::vector<std::string> others;
-  // Names that are read only if none of the above is there; a note says so.
+  // Names that are read only if none of the above is there, as are all of them in another spelling;
+  // a note says so. Empty: nothing is guessed.
   std::vector<std::string> guesses = {};
 };
 
@@ -49,6 +61,23 @@ const std::vector<FieldNames>& OwnFields() {
       {"choices", {}},
       {"choice_rule", {}}};
   return fields;
+}
+
+// Returns the spellings of the fields that are guessed, by field.
+const std::map<std::string, std::vector<std::string>>& Spellings() {
+  static const auto spellings = [] {
+    std::map<std::string, std::vector<std::string>> made;
+    for (const FieldNames& names : OwnFields()) {
+      if (names.guesses.empty()) continue;
+      std::vector<std::string>& all = made[names.name];
+      all.push_back(Letters(names.name));
+      for (const auto* list : {&names.others, &names.guesses}) {
+        std::transform(list->begin(), list->end(), std::back_inserter(all), Letters);
+      }
+    }
+    return made;
+  }();
+  return spellings;
 }
 
 // Names of the mark of a gold document.
@@ -87,16 +116,6 @@ std::optional<std::string> TextOrNumber(const nlohmann::json& value) {
   return std::nullopt;
 }
 
-// Returns the letters and digits of a name, in lower case: "Gold Index", "goldIndex" and
-// "gold_index" are alike.
-std::string Letters(const std::string& name) {
-  std::string letters;
-  for (const char letter : LowerCase(name)) {
-    if (letter != '_' && letter != '-' && letter != ' ') letters += letter;
-  }
-  return letters;
-}
-
 // Reads the fields of one line under any of their names.
 class LineReader {
  public:
@@ -117,7 +136,7 @@ class LineReader {
     }
     for (const auto& [key, value] : fields_.json().items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      const bool is_guess = IsGuess(key);
+      const bool is_guess = !FieldOf(key).empty();
       if (guessed.contains(key) || (is_guess && value.is_null())) continue;
       if (!is_guess && IsNearMiss(key, known)) {
         fields_.Fail("has an unknown field " + Quote(key) + ". " + KnownWordsHint(key, known));
@@ -142,22 +161,19 @@ class LineReader {
       if (names.name != field) continue;
       try_name(names.name);
       for (const std::string& other : names.others) try_name(other);
-      if (found.empty()) found = Guess(names);
+      if (found.empty() && !names.guesses.empty()) found = Guess(field);
     }
     return found;
   }
 
   // Whether the line states that there is no answer: null, "" or [].
   bool IsUnanswered() const {
-    if (const std::string name = NameOf("answers"); !name.empty()) {
-      const nlohmann::json& value = fields_.Need(name);
-      return value.empty() || value == "";
-    }
-    const FieldNames& names = *std::find_if(OwnFields().begin(), OwnFields().end(),
-                                            [](auto& field) { return field.name == "answers"; });
-    const auto is_null = [&](const std::string& name) { return fields_.json().contains(name); };
-    return is_null(names.name) || std::any_of(names.others.begin(), names.others.end(), is_null) ||
-           std::any_of(names.guesses.begin(), names.guesses.end(), is_null);
+    const std::string name = NameOf("answers");
+    if (!name.empty()) return fields_.Need(name).empty() || fields_.Need(name) == "";
+    const auto& items = fields_.json().items();
+    return std::any_of(items.begin(), items.end(), [](const auto& item) {
+      return item.value().is_null() && FieldOf(item.key()) == "answers";
+    });
   }
 
   // Like NameOf, but throws if the line lacks the field.
@@ -249,25 +265,23 @@ class LineReader {
   }
 
  private:
-  // Returns the first guessed name of the field that the line has, in any spelling; "" if none.
-  std::string Guess(const FieldNames& names) const {
-    std::vector<std::string> all = {names.name};
-    all.insert(all.end(), names.others.begin(), names.others.end());
-    all.insert(all.end(), names.guesses.begin(), names.guesses.end());
-    for (const std::string& name : all) {
+  // Returns the first name of the field that the line has in any spelling; "" if there is none.
+  std::string Guess(const std::string& field) const {
+    for (const std::string& spelling : Spellings().at(field)) {
       for (const auto& [key, value] : fields_.json().items()) {
-        if (!value.is_null() && Letters(key) == Letters(name)) return key;
+        if (!value.is_null() && Letters(key) == spelling) return key;
       }
     }
     return "";
   }
 
-  static bool IsGuess(const std::string& key) {
-    const auto is = [&](const std::string& name) { return Letters(name) == Letters(key); };
-    return std::any_of(OwnFields().begin(), OwnFields().end(), [&](const FieldNames& names) {
-      return is(names.name) || std::any_of(names.others.begin(), names.others.end(), is) ||
-             std::any_of(names.guesses.begin(), names.guesses.end(), is);
-    });
+  // Returns the field that a name in any spelling may mean; "" if there is none.
+  static std::string FieldOf(const std::string& key) {
+    const std::string letters = Letters(key);
+    for (const auto& [field, spellings] : Spellings()) {
+      if (std::find(spellings.begin(), spellings.end(), letters) != spellings.end()) return field;
+    }
+    return "";
   }
 
   static std::string IdOf(const nlohmann::json& document) {

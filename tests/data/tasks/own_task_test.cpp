@@ -135,9 +135,9 @@ TEST_F(OwnTask, GuessesFieldsAndNotesWhichItTook) {
                                          HasSubstr("fields without effect: response")));
   // A known name has precedence, and capitals of a spreadsheet are no mistake.
   EXPECT_THAT(
-      Own("Question,Answer,Document 1,input\nWho?,Ann,Ann,x\n", "a.csv")->notes(),
+      Own("ID,Question,Answer,Document 1,input\n1,Who?,Ann,Ann,x\n", "a.csv")->notes(),
       ElementsAre(AllOf(HasSubstr("'Document' as documents"), HasSubstr("'Question' as question")),
-                  HasSubstr("fields without effect: input")));
+                  HasSubstr("fields without effect: ID, input")));
   EXPECT_THAT(Refused(R"({"documents": null, "reply": "a", "question": "?"})"),
               AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'documents' (null)"),
                     HasSubstr("'reply'")));
