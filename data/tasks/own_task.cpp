@@ -202,8 +202,9 @@ and a sweep moves the gold document to every place that --places names.
                task. It may be left out if only one of the two fits the numbers of the file
   question     text; or `query`
   answers      text or list of texts, all of them right; or `answer`. The likelihood (answer_nll, accuracy)
-               is that of the first; generated text is scored against all. Lines with null, "" or [] here
-               are left out. White space around them is left out: one space is between the prompt and the answer, none where the prompt ends in white space
+               is that of the first; generated text is scored against all. White space around them is left
+               out: one space is between the prompt and the answer, none where the prompt ends in white space
+               Lines with null, "" or [] here are left out
   instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)
@@ -215,11 +216,17 @@ and a sweep moves the gold document to every place that --places names.
                by the text's characters; right-share: what share of the likelihood of all the answers have
   id           anything; not used
 
-Only where these names are missing, others are read, and a note says which: for documents )" +
-         GuessedFieldNames("context") + "; for gold " + GuessedFieldNames("gold") +
-         "; for question " + GuessedFieldNames("question") + "; for answers " +
-         GuessedFieldNames("answers") +
-         R"(. Capitals, spaces and underscores may differ ("Gold Answer").
+Only where these names are missing, others are read, in any spelling ("Gold Index"), and a note says which:
+
+  documents    )" +
+         GuessedFieldNames("context") + R"(
+  gold         )" +
+         GuessedFieldNames("gold") + R"(
+  question     )" +
+         GuessedFieldNames("question") + R"(
+  answers      )" +
+         GuessedFieldNames("answers") + R"(
+
 Other fields have no effect, and a note names them; a field whose name is nearly one of these is refused.
 
 If the lines have different numbers of documents, places are shares: 0% is the first document of every line,

@@ -179,7 +179,7 @@ class Client(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "log.jsonl"
             log.write_text('{"user_input": "Who?", "documents": ["Ann is here.", "No."], "gold": "No.", "answer": "Ann"}\n')
-            for call in [lambda: self.model.task(str(log), place=1),
+            for call in [lambda: self.model.run(self.model.task(str(log), place=1)),
                          lambda: self.model.sweep(str(log), places=[1], score="likelihood")]:
                 with warnings.catch_warnings(record=True) as shown:
                     warnings.simplefilter("always")
