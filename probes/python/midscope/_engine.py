@@ -308,7 +308,8 @@ class Engine:
                 shown = bytes(self._buffer[:self._filled]).decode("utf-8", "replace").strip()
                 remedy = f"Try it in a terminal: {shlex.join(self._command)}"
                 if self._process.poll() == NOT_FOUND and self._command[0] == "ssh":
-                    remedy = f"Name the program there: remote='{self._command[2]}:FOLDER/bin/midscope'; a virtual environment is not active over ssh"
+                    remedy = (f"Name the program there: remote='{self._command[2]}:FOLDER/bin/midscope'; "
+                              "a virtual environment is not active over ssh")
                 raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""), remedy)
 
     def _follow_stderr(self) -> None:
