@@ -179,7 +179,9 @@ void KeepPieces(size_t most, std::vector<std::string>& pieces, std::vector<size_
   for (size_t i = pieces.size(); i-- > 0 && pieces.size() > most;) {
     if (std::find(golds.begin(), golds.end(), i) != golds.end()) continue;
     pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
-    for (size_t& gold : golds) gold -= gold > i ? 1 : 0;
+    for (size_t& gold : golds) {
+      if (gold > i) --gold;
+    }
   }
 }
 
