@@ -169,7 +169,10 @@ class LineReader {
   // Whether the line states that there is no answer: null, "" or [].
   bool IsUnanswered() const {
     const std::string name = NameOf("answers");
-    if (!name.empty()) return fields_.Need(name).empty() || fields_.Need(name) == "";
+    if (!name.empty()) {
+      const nlohmann::json& value = fields_.Need(name);
+      return value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
+    }
     const auto& items = fields_.json().items();
     return std::any_of(items.begin(), items.end(), [](const auto& item) {
       return item.value().is_null() && FieldOf(item.key()) == "answers";
