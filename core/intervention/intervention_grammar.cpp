@@ -175,7 +175,7 @@ bool IsWord(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsWordCharacter);
 }
 
-std::string PlaceOf(int64_t column) { return fmt::format("intervention text, column {}", column); }
+std::string PlaceOf(int64_t column) { return fmt::format("setting, column {}", column); }
 
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy) {
   return UsageError(PlaceOf(column), reason, remedy);

@@ -41,9 +41,9 @@ struct TextTerm {
 // are still text. Throws Error (usage).
 std::vector<TextTerm> ParseTerms(std::string_view text, const std::vector<TermType>& types);
 
-// Returns "intervention text, column 8".
+// Returns "setting, column 8".
 std::string PlaceOf(int64_t column);
-// Returns the usage error "intervention text, column 8: REASON. REMEDY".
+// Returns the usage error "setting, column 8: REASON. REMEDY".
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
 
 // Whether this text needs no quotation marks as an atom.

@@ -18,7 +18,7 @@ namespace midscope {
 // below.
 const TextAtom& OnlyValue(const TextArgument& argument);
 
-// Returns the part of an error after the column: "intervention text, column 8: 'min'".
+// Returns the part of an error after the column: "setting, column 8: 'min'".
 std::string ThingAt(const TextAtom& atom, const Parameter& described);
 
 // Parses a number. T: an integer for kWholeNumber, else a floating-point number.

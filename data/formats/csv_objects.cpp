@@ -95,20 +95,31 @@ class CsvRecords {
   int64_t record_line_ = 1;
 };
 
-nlohmann::json CellValue(const std::string& cell) {
+// Whether a cell is a list as Python prints it, such as pandas writes into CSV files.
+bool IsPythonList(std::string_view cell) {
+  return cell.ends_with("]") &&
+         (cell.starts_with("['") || cell.starts_with("[\"") || cell.starts_with("[{"));
+}
+
+nlohmann::json CellValue(const std::string& cell, const std::string& thing) {
   int64_t number = 0;
   if (ReadWhole(std::string_view(cell), number) && std::to_string(number) == cell) return number;
   if (cell.starts_with("[")) {
     nlohmann::json list = nlohmann::json::parse(cell, nullptr, false);
     if (list.is_array()) return list;
+    if (IsPythonList(cell)) {
+      throw Failure(thing, "it has a list that is not JSON: " + Quote(cell),
+                    "Write the column with json.dumps, or the table with pandas as JSONL: "
+                    "to_json(FILE, orient='records', lines=True)");
+    }
   }
   return cell;
 }
 
-// Returns NAME and N of a column that is named NAME_N, N from 1 on; otherwise the column's name and
-// 0.
+// Returns NAME and N of a column that is named NAME_N or NAME N, N from 1 on; otherwise the
+// column's name and 0.
 std::pair<std::string, size_t> NumberedColumn(const std::string& column) {
-  const size_t line = column.rfind('_');
+  const size_t line = column.find_last_of("_ ");
   size_t number = 0;
   if (line == std::string::npos || line == 0 ||
       !ReadWhole(std::string_view(column).substr(line + 1), number) || number == 0) {
@@ -125,7 +136,7 @@ nlohmann::json RowObject(const std::vector<std::string>& columns,
     if (cells[i].empty()) continue;
     const auto [name, number] = NumberedColumn(columns[i]);
     if (number == 0) {
-      object[name] = CellValue(cells[i]);
+      object[name] = CellValue(cells[i], thing);
     } else {
       lists[name][number] = cells[i];
     }
@@ -153,6 +164,11 @@ void ForEachCsvObject(const std::string& path,
   std::vector<std::string> columns;
   if (!records.Next(columns)) {
     throw Failure(path, "it is empty", "Its first line must name the columns");
+  }
+  if (columns.size() == 1 && columns.front().find_first_of(";\t") != std::string::npos) {
+    throw Failure(path, "its columns are separated by semicolons or tabs, not by commas",
+                  "Convert it, in Python: pandas.read_csv(FILE, sep=None, engine='python')"
+                  ".to_csv(NEW, index=False)");
   }
   std::set<std::string> names;
   for (const std::string& column : columns) {

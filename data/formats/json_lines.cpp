@@ -144,7 +144,8 @@ void ForEachJsonLine(const std::string& path,
   bool any = false;
   const auto read = [&](const std::string& thing, const std::string& line) {
     if (!any && line.starts_with("[")) {
-      throw Failure(path, "it is one JSON array", "Give one object per line (JSONL)");
+      throw Failure(path, "it is one JSON array",
+                    "Give one object per line (JSONL): jq -c '.[]' FILE > NEW.jsonl");
     }
     const nlohmann::json json = ParseLine(line, thing);
     item(JsonFields(json, thing, ""));

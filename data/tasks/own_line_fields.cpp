@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -16,19 +17,42 @@
 namespace midscope {
 namespace {
 
+// Returns the letters and digits of a name, in lower case: "Gold Index", "goldIndex" and
+// "gold_index" are alike.
+std::string Letters(const std::string& name) {
+  std::string letters;
+  for (const char letter : LowerCase(name)) {
+    if (letter != '_' && letter != '-' && letter != ' ') letters += letter;
+  }
+  return letters;
+}
+
 // A field of a line, with the other names that retrieval logs have for it.
 struct FieldNames {
   std::string name;
   std::vector<std::string> others;
+  // Names that are read only if none of the above is there, as are all of them in another spelling;
+  // a note says so. Empty: nothing is guessed.
+  std::vector<std::string> guesses = {};
 };
 
 const std::vector<FieldNames>& OwnFields() {
   static const std::vector<FieldNames> fields = {
-      {"context", {"documents", "passages", "contexts", "ctxs", "document", "passage"}},
-      {"gold", {}},
+      {"context",
+       {"documents", "passages", "contexts", "ctxs", "document", "passage"},
+       {"docs", "chunks", "paragraphs", "retrieved_contexts", "retrieved_documents",
+        "retrieved_docs", "retrieved", "retrieval_context", "source_documents", "search_results",
+        "results", "hits", "candidates"}},
+      {"gold",
+       {},
+       {"gold_index", "gold_idx", "gold_id", "gold_ids", "gold_doc", "gold_doc_id", "gold_document",
+        "gold_passage", "gold_context", "relevant_id", "relevant_ids", "positive_id"}},
       {"gold_from", {}},
-      {"question", {"query"}},
-      {"answers", {"answer"}},
+      {"question", {"query"}, {"user_input", "user_query", "question_text", "input", "q"}},
+      {"answers",
+       {"answer"},
+       {"gold_answer", "gold_answers", "ground_truth", "ground_truths", "reference",
+        "reference_answer", "expected_answer", "expected_output", "target"}},
       {"instruction", {}},
       {"scorer", {}},
       {"new_tokens", {}},
@@ -39,8 +63,30 @@ const std::vector<FieldNames>& OwnFields() {
   return fields;
 }
 
+// Returns the spellings of the fields that are guessed, by field.
+const std::map<std::string, std::vector<std::string>>& Spellings() {
+  static const auto spellings = [] {
+    std::map<std::string, std::vector<std::string>> made;
+    for (const FieldNames& names : OwnFields()) {
+      if (names.guesses.empty()) continue;
+      std::vector<std::string>& all = made[names.name];
+      all.push_back(Letters(names.name));
+      for (const auto* list : {&names.others, &names.guesses}) {
+        std::transform(list->begin(), list->end(), std::back_inserter(all), Letters);
+      }
+    }
+    return made;
+  }();
+  return spellings;
+}
+
 // Names of the mark of a gold document.
-constexpr const char* kGoldMarks[] = {"isgold", "is_gold", "gold"};
+constexpr const char* kGoldMarks[] = {"isgold",      "is_gold",       "gold",       "relevant",
+                                      "is_relevant", "is_supporting", "is_selected"};
+
+// Names of the identifier of a document, which `gold` may name.
+constexpr const char* kIdFields[] = {"id",          "_id",        "doc_id", "docid",
+                                     "document_id", "passage_id", "pid",    "chunk_id"};
 
 // Fields of logs that are not mistyped names of ours, though they resemble them.
 constexpr const char* kOrdinaryFields[] = {"score", "scores", "source", "sources"};
@@ -75,20 +121,32 @@ class LineReader {
  public:
   explicit LineReader(const JsonFields& fields) : fields_(fields) {}
 
-  // Adds the unknown fields to `ignored`; throws if one is nearly a known one.
-  void CheckNames(std::set<std::string>& ignored) const {
+  // Adds the fields under guessed names to `use.guessed` and the unknown ones to `use.ignored`;
+  // throws if one is nearly a known one. has_marks: a gold document is marked, so none is guessed.
+  void CheckNames(bool has_marks, FieldUse& use) const {
     static const std::vector<std::string> known = KnownNames();
+    std::set<std::string> guessed;
+    for (const FieldNames& names : OwnFields()) {
+      if (has_marks && names.name == "gold") continue;
+      const std::string name = NameOf(names.name);
+      if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      guessed.insert(name);
+      use.guessed.emplace(Quote(name) + " as " +
+                          (names.name == "context" ? "documents" : names.name));
+    }
     for (const auto& [key, value] : fields_.json().items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      if (IsNearMiss(key, known)) {
+      const bool is_guess = !FieldOf(key).empty();
+      if (guessed.contains(key) || (is_guess && value.is_null())) continue;
+      if (!is_guess && IsNearMiss(key, known)) {
         fields_.Fail("has an unknown field " + Quote(key) + ". " + KnownWordsHint(key, known));
       }
-      ignored.insert(key);
+      use.ignored.insert(key);
     }
   }
 
   // Returns the name under which the line has a field; "" if it lacks it. Throws if it has two of
-  // the names.
+  // the names that are not guesses.
   std::string NameOf(const std::string& field) const {
     std::string found;
     const auto try_name = [&](const std::string& name) {
@@ -103,13 +161,36 @@ class LineReader {
       if (names.name != field) continue;
       try_name(names.name);
       for (const std::string& other : names.others) try_name(other);
+      if (found.empty() && !names.guesses.empty()) found = Guess(field);
     }
     return found;
   }
 
+  // Whether the line states that there is no answer: null, "" or [].
+  bool IsUnanswered() const {
+    const std::string name = NameOf("answers");
+    if (!name.empty()) {
+      const nlohmann::json& value = fields_.Need(name);
+      return value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
+    }
+    const auto& items = fields_.json().items();
+    return std::any_of(items.begin(), items.end(), [](const auto& item) {
+      return item.value().is_null() && FieldOf(item.key()) == "answers";
+    });
+  }
+
+  // Like NameOf, but throws if the line lacks the field.
+  std::string NeedName(const std::string& field) const {
+    if (std::string name = NameOf(field); !name.empty()) return name;
+    std::vector<std::string> has;
+    for (const auto& [key, value] : fields_.json().items()) {
+      has.push_back(Quote(key) + (value.is_null() ? " (null)" : ""));
+    }
+    fields_.Fail("has no " + Quote(field) + "; its fields: " + Joined(has));
+  }
+
   std::string Question() const {
-    const std::string name = NameOf("question");
-    if (name.empty()) fields_.Fail("has no 'question'");
+    const std::string name = NeedName("question");
     if (auto text = TextOrNumber(fields_.Need(name))) return *std::move(text);
     fields_.Fail("has a field " + Quote(name) + " that is not a string");
   }
@@ -117,8 +198,7 @@ class LineReader {
   // Reads a list of texts, or one text, without white space at their ends, because the prompt
   // defines the space before an answer.
   std::vector<std::string> Texts(const std::string& field) const {
-    const std::string name = NameOf(field);
-    if (name.empty()) fields_.Fail("has no " + Quote(field));
+    const std::string name = NeedName(field);
     std::vector<std::string> texts;
     const auto add = [&](const nlohmann::json& value) {
       const std::optional<std::string> text = TextOrNumber(value);
@@ -139,8 +219,10 @@ class LineReader {
     return texts;
   }
 
-  // Reads the documents, texts or objects, into `pieces`, and the marks of gold ones.
-  void Documents(std::vector<std::string>& pieces, std::vector<size_t>& marked) const {
+  // Reads the documents, texts or objects, into `pieces`, the marks of gold ones, and the
+  // documents' identifiers ("": none).
+  void Documents(std::vector<std::string>& pieces, std::vector<size_t>& marked,
+                 std::vector<std::string>& ids) const {
     const std::string name = NameOf("context");
     if (name.empty()) return;
     const nlohmann::json& value = fields_.Need(name);
@@ -152,29 +234,82 @@ class LineReader {
     for (const nlohmann::json& document : value) {
       pieces.push_back(document.is_object() ? ObjectText(document, name)
                                             : PlainText(document, name));
+      ids.push_back(document.is_object() ? IdOf(document) : "");
       if (document.is_object() && IsMarked(document)) marked.push_back(pieces.size() - 1);
     }
   }
 
-  // Reads `gold`, a number or a list of numbers.
-  std::vector<int64_t> GoldNumbers(size_t pieces) const {
-    std::vector<int64_t> numbers;
-    const nlohmann::json* found = fields_.Find("gold");
-    if (found == nullptr) return numbers;
-    const auto most = static_cast<int64_t>(pieces);
-    if (!found->is_array()) return {Integer(fields_, "gold", 0, most, 0)};
-    for (const nlohmann::json& number : *found) {
-      const nlohmann::json one = {{"gold", number}};
+  // Reads `gold`, one or a list of: a document's number, its identifier, or its text. A line whose
+  // gold is none of its documents has `missing`.
+  void Gold(const std::vector<std::string>& pieces, const std::vector<std::string>& ids,
+            StatedGold& gold) const {
+    const std::string name = NameOf("gold");
+    if (name.empty()) return;
+    const bool has_ids = std::any_of(ids.begin(), ids.end(), [](auto& id) { return !id.empty(); });
+    const bool by_id = has_ids && (name.ends_with("id") || name.ends_with("ids"));
+    const nlohmann::json& found = fields_.Need(name);
+    const nlohmann::json list = found.is_array() ? found : nlohmann::json::array({found});
+    for (const nlohmann::json& value : list) {
+      int64_t number = 0;
+      const std::string text = TextOrNumber(value).value_or("");
+      const bool is_named =
+          value.is_string() ? has_ids || !ReadWhole(text, number) : by_id && value.is_number();
+      if (is_named) {
+        AddNamedGold(text, pieces, ids, gold);
+        continue;
+      }
+      const nlohmann::json one = {{name, value.is_string() ? nlohmann::json(number) : value}};
       const JsonFields fields(one, fields_.thing(), "");
-      numbers.push_back(Integer(fields, "gold", 0, most, -1));
-      if (std::count(numbers.begin(), numbers.end(), numbers.back()) > 1) {
-        fields_.Fail(fmt::format("has {} twice in its 'gold'", numbers.back()));
+      gold.numbers.push_back(Integer(fields, name, 0, std::ssize(pieces), 0));
+      if (std::count(gold.numbers.begin(), gold.numbers.end(), gold.numbers.back()) > 1) {
+        fields_.Fail(fmt::format("has {} twice in its {}", gold.numbers.back(), Quote(name)));
       }
     }
-    return numbers;
   }
 
  private:
+  // Returns the first name of the field that the line has in any spelling; "" if there is none.
+  std::string Guess(const std::string& field) const {
+    for (const std::string& spelling : Spellings().at(field)) {
+      for (const auto& [key, value] : fields_.json().items()) {
+        if (!value.is_null() && Letters(key) == spelling) return key;
+      }
+    }
+    return "";
+  }
+
+  // Returns the field that a name in any spelling may mean; "" if there is none.
+  static std::string FieldOf(const std::string& key) {
+    const std::string letters = Letters(key);
+    for (const auto& [field, spellings] : Spellings()) {
+      if (std::find(spellings.begin(), spellings.end(), letters) != spellings.end()) return field;
+    }
+    return "";
+  }
+
+  static std::string IdOf(const nlohmann::json& document) {
+    for (const char* key : kIdFields) {
+      const auto id = document.find(key);
+      if (id != document.end()) return TextOrNumber(*id).value_or("");
+    }
+    return "";
+  }
+
+  static void AddNamedGold(const std::string& named, const std::vector<std::string>& pieces,
+                           const std::vector<std::string>& ids, StatedGold& gold) {
+    auto found = std::find(ids.begin(), ids.end(), named);
+    auto at = static_cast<size_t>(found - ids.begin());
+    if (found == ids.end()) {
+      found = std::find(pieces.begin(), pieces.end(), named);
+      at = static_cast<size_t>(found - pieces.begin());
+    }
+    if (at == pieces.size()) {
+      gold.missing = named;
+    } else if (std::count(gold.marked.begin(), gold.marked.end(), at) == 0) {
+      gold.marked.push_back(at);
+    }
+  }
+
   std::string PlainText(const nlohmann::json& document, const std::string& name) const {
     if (document.is_string()) return document.get<std::string>();
     fields_.Fail("has a field " + Quote(name) + " with a document that is neither text nor object");
@@ -246,21 +381,26 @@ void ReadOwnChoices(const JsonFields& fields, OwnLine& line) {
   }
 }
 
-RawLine ReadRawLine(const JsonFields& fields, std::set<std::string>& ignored) {
+RawLine ReadRawLine(const JsonFields& fields, FieldUse& use) {
   const LineReader reader(fields);
-  reader.CheckNames(ignored);
   RawLine raw;
   raw.thing = fields.thing();
   OwnLine& line = raw.line;
   line.instruction = fields.FindText("instruction").value_or("");
-  reader.Documents(line.pieces, raw.gold.marked);
+  std::vector<std::string> ids;
+  reader.Documents(line.pieces, raw.gold.marked, ids);
+  const bool has_marks = !raw.gold.marked.empty();
+  reader.CheckNames(has_marks, use);
   line.question = reader.Question();
+  raw.is_unanswered = reader.IsUnanswered();
+  if (raw.is_unanswered) return raw;
   line.answers = reader.Texts("answers");
   if (fields.Find("classes")) line.classes = reader.Texts("classes");
   ReadOwnChoices(fields, line);
   line.generation = ReadRule(fields);
-  raw.gold.numbers = reader.GoldNumbers(line.pieces.size());
-  if (!raw.gold.numbers.empty() && !raw.gold.marked.empty()) {
+  if (!has_marks) {
+    reader.Gold(line.pieces, ids, raw.gold);
+  } else if (fields.Find("gold")) {
     fields.Fail("has both 'gold' and documents that are marked as gold. Leave one of them out");
   }
   return raw;
@@ -268,14 +408,21 @@ RawLine ReadRawLine(const JsonFields& fields, std::set<std::string>& ignored) {
 
 }  // namespace
 
-RawLine ReadOwnLine(const JsonFields& fields, std::set<std::string>& ignored) {
+RawLine ReadOwnLine(const JsonFields& fields, FieldUse& use) {
   try {
-    return ReadRawLine(fields, ignored);
+    return ReadRawLine(fields, use);
   } catch (const Error& error) {
     if (error.problem() != error.what()) throw;
     throw Failure(fields.thing(), error.problem().substr(fields.thing().size() + 2),
                   "midscope help jsonl shows an example line");
   }
+}
+
+std::string GuessedFieldNames(const std::string& field) {
+  for (const FieldNames& names : OwnFields()) {
+    if (names.name == field) return Joined(names.guesses);
+  }
+  return "";
 }
 
 std::string OtherFieldNames(const std::string& field) {
@@ -286,8 +433,9 @@ std::string OtherFieldNames(const std::string& field) {
 }
 
 const std::vector<std::string>& TextFieldNames() {
-  static const std::vector<std::string> names = {"text",    "page_content", "content",
-                                                 "passage", "contents",     "body"};
+  static const std::vector<std::string> names = {
+      "text", "page_content", "content", "passage",      "contents",
+      "body", "snippet",      "chunk",   "passage_text", "paragraph_text"};
   return names;
 }
 

@@ -17,7 +17,14 @@ namespace midscope {
 // Gold pieces of a line as the file states them.
 struct StatedGold {
   std::vector<int64_t> numbers;  // as in the file, in its order; empty if documents are marked
-  std::vector<size_t> marked;    // 0-based documents with a mark
+  std::vector<size_t> marked;    // 0-based documents with a mark, or that are named
+  std::string missing;           // a name or text that no document has; "": none
+};
+
+// Which fields the lines of a file have besides the known ones, for notes.
+struct FieldUse {
+  std::set<std::string> ignored;
+  std::set<std::string> guessed;  // "'user_input' as question"
 };
 
 // One line whose gold numbers can be interpreted only when all lines are known.
@@ -25,11 +32,12 @@ struct RawLine {
   std::string thing;
   OwnLine line;
   StatedGold gold;
+  bool is_unanswered = false;  // it states that there is no answer; the rest is not read
 };
 
-// Reads a line, with its pieces in the order of the file, and adds its unknown fields to `ignored`.
+// Reads a line, with its pieces in the order of the file, and adds its other fields to `use`.
 // Throws Error (failure) as ReadOwnLines does for a single line; the remedy is at least the name of
 // the help page.
-RawLine ReadOwnLine(const JsonFields& fields, std::set<std::string>& ignored);
+RawLine ReadOwnLine(const JsonFields& fields, FieldUse& use);
 
 }  // namespace midscope

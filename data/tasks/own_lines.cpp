@@ -2,6 +2,7 @@
 #include "data/tasks/own_lines.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,14 +22,10 @@ namespace {
 
 bool HasGold(const RawLine& raw) { return !raw.gold.numbers.empty() || !raw.gold.marked.empty(); }
 
-// Throws unless the lines agree in whether they have a gold piece and choices.
+// Throws unless the lines agree in whether they have choices.
 void CheckAlike(const std::vector<RawLine>& lines) {
   const RawLine& first = lines.front();
   for (const RawLine& raw : lines) {
-    if (HasGold(raw) != HasGold(first)) {
-      throw Failure(raw.thing, "it must have a gold if and only if the first line has one",
-                    "Leave out the lines without one");
-    }
     if (raw.line.choices.empty() != first.line.choices.empty() ||
         raw.line.choice_rule != first.line.choice_rule) {
       throw Failure(
@@ -47,6 +44,69 @@ bool HoldsAnswer(const OwnLine& line, const std::string& piece) {
     return normal.empty() ? piece.find(answer) != std::string::npos
                           : text.find(normal) != std::string::npos;
   });
+}
+
+// Marks the documents with an answer in lines that state no gold piece.
+void MarkAnswers(std::vector<RawLine>& lines) {
+  for (RawLine& raw : lines) {
+    if (HasGold(raw)) continue;
+    for (size_t i = 0; i < raw.line.pieces.size(); ++i) {
+      if (HoldsAnswer(raw.line, raw.line.pieces[i])) raw.gold.marked.push_back(i);
+    }
+  }
+}
+
+// Removes the lines that state no answer. Throws if no others are left.
+void LeaveOutUnanswered(const std::string& path, std::vector<RawLine>& lines,
+                        std::vector<std::string>& notes) {
+  const auto is_unanswered = [](const RawLine& raw) { return raw.is_unanswered; };
+  const auto first = std::find_if(lines.begin(), lines.end(), is_unanswered);
+  if (first == lines.end()) return;
+  const std::string thing = first->thing;
+  const auto all = std::ssize(lines);
+  std::erase_if(lines, is_unanswered);
+  if (lines.empty())
+    throw Failure(path, "no line has an answer", "Write the answers into the lines");
+  notes.push_back(
+      fmt::format("{}: {} of {} lines are left out, because they have no answer; the "
+                  "first is {}",
+                  path, all - std::ssize(lines), all, thing));
+}
+
+// Removes the lines without a gold piece if others have one. Throws if a gold piece is named and no
+// line has it.
+void LeaveOutLinesWithoutGold(const std::string& path, bool by_answer, std::vector<RawLine>& lines,
+                              std::vector<std::string>& notes) {
+  const auto first = std::find_if(lines.begin(), lines.end(), std::not_fn(HasGold));
+  if (first == lines.end()) return;
+  const std::string thing = first->thing;
+  if (std::none_of(lines.begin(), lines.end(), HasGold)) {
+    if (!first->gold.missing.empty()) {
+      throw Failure(thing,
+                    "its gold " + Quote(first->gold.missing) +
+                        " is neither the identifier nor the text of one of its documents, and no "
+                        "other line has its gold",
+                    "midscope help jsonl shows an example line");
+    }
+    if (by_answer) {
+      throw Failure(path, "no document contains an answer of its line", "Leave gold=answer out");
+    }
+    if (std::ssize(first->line.pieces) < 2) return;
+    notes.push_back(path +
+                    ": no line states its gold document, so documents stay where they are and "
+                    "there is one place. To move the first one that contains an answer: --task "
+                    "jsonl:gold=answer,file=" +
+                    path);
+    return;
+  }
+  const auto all = std::ssize(lines);
+  std::erase_if(lines, std::not_fn(HasGold));
+  notes.push_back(fmt::format(
+      "{}: {} of {} lines are left out, because their gold document {}; the first is {}", path,
+      all - std::ssize(lines), all,
+      by_answer ? "is not stated and none contains an answer"
+                : "is not stated or not among their documents",
+      thing));
 }
 
 bool GoldHoldsAnswer(const RawLine& raw, int64_t from) {
@@ -72,7 +132,10 @@ const RawLine* Outside(const std::vector<RawLine>& lines, int64_t from) {
 
 // Returns the number of the first piece, as far as the numbers decide it. Throws Error.
 int64_t FirstNumber(const std::string& path, const std::vector<RawLine>& lines, GoldFrom from) {
-  if (lines.front().gold.numbers.empty()) return 1;
+  if (std::all_of(lines.begin(), lines.end(),
+                  [](const RawLine& raw) { return raw.gold.numbers.empty(); })) {
+    return 1;
+  }
   const std::map<GoldFrom, int64_t> given = {{GoldFrom::kZero, 0}, {GoldFrom::kOne, 1}};
   const auto stated = given.find(from);
   if (stated != given.end()) {
@@ -98,23 +161,39 @@ int64_t FirstNumber(const std::string& path, const std::vector<RawLine>& lines, 
     return std::count_if(lines.begin(), lines.end(),
                          [&](const RawLine& raw) { return GoldHoldsAnswer(raw, number); });
   };
+  const auto by_zero = count(0);
+  const auto by_one = count(1);
+  const int likelier = by_zero > by_one ? 0 : 1;
   throw Failure(
       path,
       fmt::format("its gold numbers fit documents counted from 0 and from 1. The gold document "
                   "contains an answer in {} of {} lines by the first and in {} by the second",
-                  count(0), lines.size(), count(1)),
-      "Write \"gold_from\": 1 (or 0) into the first line, or --task jsonl:gold_from=1,file=" +
-          path);
+                  by_zero, lines.size(), by_one),
+      fmt::format("Write \"gold_from\": {} into the first line, or --task "
+                  "jsonl:gold_from={},file={}",
+                  likelier, likelier, path));
 }
 
-// Orders the pieces and golds of a line as OwnLine states them.
-void MoveGoldFirst(int64_t first_number, RawLine& raw) {
-  if (!HasGold(raw)) return;
+// Removes pieces from the end until there are `most`; those of `golds`, 0-based, stay.
+void KeepPieces(size_t most, std::vector<std::string>& pieces, std::vector<size_t>& golds) {
+  for (size_t i = pieces.size(); i-- > 0 && pieces.size() > most;) {
+    if (std::find(golds.begin(), golds.end(), i) != golds.end()) continue;
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+    for (size_t& gold : golds) {
+      if (gold > i) --gold;
+    }
+  }
+}
+
+// Orders the pieces and golds of a line as OwnLine states them, `most` pieces (0: all).
+void MoveGoldFirst(int64_t first_number, int64_t most, RawLine& raw) {
   std::vector<size_t> golds = raw.gold.marked;
   for (const int64_t number : raw.gold.numbers) {
     golds.push_back(static_cast<size_t>(number - first_number));
   }
   OwnLine& line = raw.line;
+  if (most > 0) KeepPieces(static_cast<size_t>(most), line.pieces, golds);
+  if (golds.empty()) return;
   const size_t moved = golds.front();
   line.golds = std::ssize(golds);
   const auto begin = line.pieces.begin();
@@ -128,10 +207,17 @@ void MoveGoldFirst(int64_t first_number, RawLine& raw) {
 
 // Adds the notes that need all lines, which still have their pieces in the order of the file.
 void AddNotes(const std::string& path, const std::vector<RawLine>& lines, int64_t first_number,
-              const std::set<std::string>& ignored, std::vector<std::string>& notes) {
-  if (!ignored.empty()) {
-    notes.push_back(path + ": fields without effect: " +
-                    Joined(std::vector<std::string>(ignored.begin(), ignored.end())));
+              const FieldUse& use, std::vector<std::string>& notes) {
+  const auto joined = [](const std::set<std::string>& texts) {
+    return Joined(std::vector<std::string>(texts.begin(), texts.end()));
+  };
+  if (!use.guessed.empty()) notes.push_back(path + ": read " + joined(use.guessed));
+  if (!use.ignored.empty()) {
+    const bool has_documents = std::any_of(
+        lines.begin(), lines.end(), [](const RawLine& raw) { return !raw.line.pieces.empty(); });
+    notes.push_back(
+        path + ": fields without effect: " + joined(use.ignored) +
+        (has_documents ? "" : "; no line has documents, so a prompt is a question alone"));
   }
   for (const RawLine& raw : lines) {
     const auto& answers = raw.line.answers;
@@ -160,11 +246,12 @@ void AddNotes(const std::string& path, const std::vector<RawLine>& lines, int64_
 
 }  // namespace
 
-OwnLines ReadOwnLines(const std::string& path, GoldFrom from) {
+OwnLines ReadOwnLines(const std::string& path, const OwnLineOptions& options) {
   std::vector<RawLine> raws;
-  std::set<std::string> ignored;
+  FieldUse use;
+  GoldFrom from = options.from;
   const auto read = [&](const JsonFields& fields) {
-    raws.push_back(ReadOwnLine(fields, ignored));
+    raws.push_back(ReadOwnLine(fields, use));
     if (!fields.Find("gold_from")) return;
     const GoldFrom stated =
         Integer(fields, "gold_from", 0, 1, 1) == 0 ? GoldFrom::kZero : GoldFrom::kOne;
@@ -178,13 +265,16 @@ OwnLines ReadOwnLines(const std::string& path, GoldFrom from) {
   } else {
     ForEachJsonLine(path, read);
   }
-  CheckAlike(raws);
-  const int64_t first_number = FirstNumber(path, raws, from);
   OwnLines own;
-  AddNotes(path, raws, first_number, ignored, own.notes);
+  LeaveOutUnanswered(path, raws, own.notes);
+  CheckAlike(raws);
+  if (options.gold_by_answer) MarkAnswers(raws);
+  LeaveOutLinesWithoutGold(path, options.gold_by_answer, raws, own.notes);
+  const int64_t first_number = FirstNumber(path, raws, from);
+  AddNotes(path, raws, first_number, use, own.notes);
+  for (RawLine& raw : raws) MoveGoldFirst(first_number, options.documents, raw);
   const size_t first_length = raws.front().line.pieces.size();
   for (RawLine& raw : raws) {
-    MoveGoldFirst(first_number, raw);
     const bool differs = raw.line.golds > 0 && raw.line.pieces.size() != first_length;
     own.different_lengths = own.different_lengths || differs;
     own.lines.push_back(std::move(raw.line));

@@ -34,23 +34,32 @@ enum class GoldFrom {
   kOne,
 };
 
+struct OwnLineOptions {
+  GoldFrom from = GoldFrom::kFile;
+  bool gold_by_answer = false;  // the documents with an answer are gold in lines that state none
+  int64_t documents = 0;        // the most documents of a line; 0: all
+};
+
 struct OwnLines {
   std::vector<OwnLine> lines;
-  // Notes about the file: fields without effect, lines whose gold pieces contain none of the
-  // answers, answers of which the scorer's normaliser leaves nothing.
+  // Notes about the file: guessed fields, fields without effect, lines that are left out, lines
+  // whose gold pieces contain none of the answers, answers of which the scorer's normaliser leaves
+  // nothing.
   std::vector<std::string> notes;
   // Whether lines with a gold piece have different numbers of pieces.
   bool different_lengths = false;
 };
 
 // Reads a JSONL file, plain or .gz, or a .csv file (csv_objects.h). The fields, their other names
-// and their types are those of OwnTaskHelp(). Throws Error (failure) that names the file, the line
-// and the remedy: a field is missing, has another type or a name that is nearly a known one; lines
-// differ in whether they have a gold piece or choices; or the gold numbers fit neither or both ways
-// of counting.
-OwnLines ReadOwnLines(const std::string& path, GoldFrom from);
+// and their types are those of OwnTaskHelp(). Lines without a gold piece are left out if others
+// have one. Throws Error (failure) that names the file, the line and the remedy: a field is
+// missing, has another type or a name that is nearly a known one; lines differ in whether they have
+// choices; or the gold numbers fit neither or both ways of counting.
+OwnLines ReadOwnLines(const std::string& path, const OwnLineOptions& options);
 
-// Returns the alternative names of fields, for help: "documents, passages, ...".
+// Returns the alternative names of fields, for help: "documents, passages, ...", and those that are
+// read if none of these is there.
+std::string GuessedFieldNames(const std::string& field);
 std::string OtherFieldNames(const std::string& field);
 // Returns the fields from which the text of a document is read; the first that it has counts.
 const std::vector<std::string>& TextFieldNames();

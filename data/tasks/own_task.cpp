@@ -21,7 +21,9 @@ constexpr const char* kInstructionPart = "instruction";
 constexpr const char* kContextPart = "context";
 constexpr const char* kQuestionPart = "question";
 
+constexpr const char* kGold = "gold";
 constexpr const char* kGoldFrom = "gold_from";
+constexpr const char* kDocuments = "documents";
 
 class OwnTask : public SpecTask {
  public:
@@ -31,7 +33,8 @@ class OwnTask : public SpecTask {
           ReadPromptTemplate(spec.Path(kTemplate), {kInstructionPart, kContextPart, kQuestionPart},
                              {kContextPart, kQuestionPart});
     }
-    own_ = ReadOwnLines(spec.file(), static_cast<GoldFrom>(spec.Choice(kGoldFrom)));
+    own_ = ReadOwnLines(spec.file(), {static_cast<GoldFrom>(spec.Choice(kGoldFrom)),
+                                      spec.Choice(kGold) == 1, spec.Number(kDocuments)});
   }
 
   int64_t pieces() const override {
@@ -115,6 +118,25 @@ class OwnTask : public SpecTask {
   OwnLines own_;
 };
 
+Parameter GoldParameter() {
+  Parameter parameter =
+      ChoiceParameter(kGold,
+                      "answer: where a line states no gold document, those that contain an answer "
+                      "are gold",
+                      {"file", "answer"});
+  parameter.always_stated = false;
+  return parameter;
+}
+
+Parameter DocumentsParameter() {
+  constexpr int64_t kMost = 1 << 20;
+  Parameter parameter = WholeNumberParameter(
+      kDocuments, "the gold documents and the first others, up to so many per line; 0: all", 0,
+      kMost, 0);
+  parameter.always_stated = false;
+  return parameter;
+}
+
 Parameter GoldFromParameter() {
   Parameter parameter = ChoiceParameter(kGoldFrom,
                                         "the number that `gold` gives to a line's first document; "
@@ -135,7 +157,7 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       GoldFromParameter(), MiddleCutParameter(false),
+       GoldParameter(), GoldFromParameter(), DocumentsParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file, plain or .gz, or a .csv file", true)}};
   type.make = MakeSpecTask<OwnTask>;
   type.cuts_middle = true;
@@ -167,15 +189,17 @@ and a sweep moves the gold document to every place that --places names.
                and optionally a title, which is put before the text as "TITLE: ". May be left out. Other names:
                context, )" +
          OtherFieldNames("context") + R"(
-  gold         number of the document that answers, or a list of numbers: the first one is moved, the others
-               are the spans `gold 2`, `gold 3`. Or mark documents: {"text": "...", "isgold": true}. Without it
-               in all lines the documents stay where they are
+  gold         number of the document that answers, its text, or its id (field id, doc_id, ...), or a list of
+               these: the first one is moved, the others are the spans `gold 2`, `gold 3`. Or mark documents:
+               {"text": "...", "isgold": true}. Lines without it are left out; without it in all lines the
+               documents stay where they are, unless you choose jsonl:gold=answer,file=FILE
   gold_from    the number of a line's first document, 0 or 1, in the first line, or as a parameter of the
                task. It may be left out if only one of the two fits the numbers of the file
   question     text; or `query`
   answers      text or list of texts, all of them right; or `answer`. The likelihood (answer_nll, accuracy)
                is that of the first; generated text is scored against all. White space around them is left
                out: one space is between the prompt and the answer, none where the prompt ends in white space
+               Lines with null, "" or [] here are left out
   instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)
@@ -187,13 +211,24 @@ and a sweep moves the gold document to every place that --places names.
                by the text's characters; right-share: what share of the likelihood of all the answers have
   id           anything; not used
 
+Only where these names are missing, others are read, in any spelling ("Gold Index"), and a note says which:
+
+  documents    )" +
+         GuessedFieldNames("context") + R"(
+  gold         )" +
+         GuessedFieldNames("gold") + R"(
+  question     )" +
+         GuessedFieldNames("question") + R"(
+  answers      )" +
+         GuessedFieldNames("answers") + R"(
+
 Other fields have no effect, and a note names them; a field whose name is nearly one of these is refused.
 
 If the lines have different numbers of documents, places are shares: 0% is the first document of every line,
 100% its last, 25% the document nearest to a quarter of the way. Shares that mean the same document of a short
 line run once and count for both; gold_rank in the file is the document's rank.
 
-CSV: the first line names the columns; lists are JSON in a cell, or columns document_1, document_2, ...
+CSV: the first line names the columns; lists are JSON in a cell, or columns document_1 (or Document 1), ...
 
 Lines may be added at the end of the file later: sweep --add then runs only the new ones.
 

@@ -62,8 +62,17 @@ int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
   return found;
 }
 
+Error OnlyOnePlace(const Task& task, const std::string& thing) {
+  return UsageError(thing, "task " + task.name() + " has one place, because no piece is moved",
+                    "Leave places out. Lines of your own have more if they state their gold "
+                    "document, or with --task jsonl:gold=answer,file=FILE (midscope help jsonl)");
+}
+
 void CheckPlace(const Task& task, int64_t place) {
   const int64_t first = task.first_place();
+  if (task.pieces() == 1 && place != first) {
+    throw OnlyOnePlace(task, fmt::format("place {}", place));
+  }
   if (place < first || place - first >= task.pieces()) {
     throw UsageError(fmt::format("place {}", place),
                      fmt::format("task {} has {} places", task.name(), task.pieces()),

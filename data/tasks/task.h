@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/spans.h"
 #include "data/tasks/answer_scoring.h"
 #include "data/tasks/choices.h"
@@ -93,6 +94,9 @@ class Task {
 
 // Number of places of a task by depth: 0 to 100 percent.
 inline constexpr int64_t kDepthPlaces = 101;
+
+// Returns the error (usage) of places for a task that has one.
+Error OnlyOnePlace(const Task& task, const std::string& thing);
 
 // Throws Error (usage) unless first_place() <= place < first_place() + pieces().
 void CheckPlace(const Task& task, int64_t place);

@@ -149,9 +149,12 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& task
   if (!task) {
     const bool data = spec.ends_with(".json") || spec.ends_with(".parquet") ||
                       spec.ends_with(".tsv") || spec.ends_with(".json.gz");
-    throw UsageError(thing, "task '" + name + "' is unknown",
+    throw UsageError(thing,
+                     data ? "files of this kind are not read" : "task '" + name + "' is unknown",
                      data ? "Questions are read from JSONL, one object per line, or CSV "
-                            "(midscope help jsonl); convert the file"
+                            "(midscope help jsonl). Convert the file, in Python: "
+                            "pandas.read_json(FILE).to_json('log.jsonl', orient='records', "
+                            "lines=True); or read_parquet, read_csv(FILE, sep='\\t')"
                           : KnownWordsHint(name, Names(tasks)));
   }
   TaskSpec parsed{name, OptionSet(task->parameters)};

@@ -251,6 +251,12 @@ std::string EngineProcess::EndText() const {
                          : fmt::format("it has ended with status {}", WEXITSTATUS(status_));
   if (!last_lines_.empty()) text += "; its last lines:";
   for (const std::string& line : last_lines_) text += "\n" + ReplaceInvalidUtf8(line);
+  constexpr int kNotFound = 127;  // exit status of shells, which ssh passes on
+  if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNotFound) {
+    text +=
+        "\nName the program on that machine: user@host:FOLDER/bin/midscope; a virtual "
+        "environment is not active over ssh";
+  }
   return text;
 }
 

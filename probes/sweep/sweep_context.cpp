@@ -66,8 +66,9 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
       if (ids.empty()) continue;
       return ids;
     }
-    return fmt::format("{}: it has {} tokens, {} follow, with {} {}", kTooLong, prompt,
-                       rows - prompt + 1, setting.text, ContextHolds(setting.intervention, config));
+    return fmt::format("{}: it has {} tokens, {} more {}; under setting {} {}", kTooLong, prompt,
+                       rows - prompt + 1, rows == prompt ? "follows" : "follow", setting.text,
+                       ContextHolds(setting.intervention, config));
   }
   return "";
 }
@@ -97,9 +98,10 @@ void CheckFits(const std::vector<std::string>& failures) {
                                       [](const std::string& failure) { return failure.empty(); });
   if (failures.empty() || !none_runs) return;
   if (!failures.front().starts_with(kTooLong)) throw Failure("no setting fits", failures.front());
-  throw Failure(kTooLong, ReasonOf(failures.front()),
-                "Give shorter prompts or a position scheme that reaches further, or switch on "
-                "--beyond-context");
+  throw Failure(
+      kTooLong, ReasonOf(failures.front()),
+      "Give shorter prompts (your own: jsonl:documents=N,file=FILE keeps N documents) or a "
+      "position scheme that reaches further, or switch on --beyond-context");
 }
 
 void AddContextArrays(const std::vector<TaskQuestion>& questions,

@@ -67,6 +67,7 @@ void RunDemo(const CommandInput& input) {
   RunOther({"probe", "embedded", "--task", "list:lines=20", "--place", "10", "--channels", "100",
             "--out", probe},
            input);
+  input.out << std::flush;  // the table above the last line
   input.job.Log("the picture to look at: " + svg +
                 "; the same of your model: the command above with its path in place of 'embedded'");
   if (!CanDrawPictures()) return;

@@ -11,7 +11,9 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sys
 import threading
+import warnings
 from typing import Any, Callable, Iterator
 
 import msgpack  # type: ignore[import-untyped]
@@ -24,6 +26,8 @@ GREETING_BYTES = 65536  # a login shell or a batch system may print so much befo
 STDERR_LINES = 200
 BUFFER_BYTES = 1 << 20  # at first; it grows to the largest frame
 FRAME_BYTES = 64 << 20
+NOT_FOUND = 127  # exit status of shells, which ssh passes on
+NOTES = ("note: ", "warning: ")
 
 
 class Error(Exception):
@@ -57,6 +61,16 @@ def reading_answer() -> Iterator[None]:
         raise
     except Exception as error:
         raise Error("engine", f"its answer is damaged ({type(error).__name__}: {error})", "Load the model again") from error
+
+
+def show_note(text: str) -> None:
+    """Shows a note of the engine as a warning at the caller's line, once."""
+    inside = (os.path.dirname(__file__), contextlib.__file__)  # contextlib: reading_answer
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 def find_program() -> list[str]:
@@ -168,6 +182,10 @@ class Engine:
                         on_progress(message["progress"])
                     elif "partial" in message and on_partial:
                         on_partial(message["partial"])
+                    elif "log" in message:
+                        note = str(message["log"]).removeprefix("midscope: ")  # commands begin their lines so
+                        if message.get("warning") or note.startswith(NOTES):
+                            show_note(note)
                 except BaseException as error:
                     raised = error
                     self._send({"cancel": number})
@@ -286,8 +304,11 @@ class Engine:
             if not self._read():
                 error = self._ended()
                 shown = bytes(self._buffer[:self._filled]).decode("utf-8", "replace").strip()
-                raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""),
-                            f"Try it in a terminal: {shlex.join(self._command)}")
+                remedy = f"Try it in a terminal: {shlex.join(self._command)}"
+                if self._process.poll() == NOT_FOUND and self._command[0] == "ssh":
+                    remedy = (f"Name the program there: remote='{self._command[2]}:FOLDER/bin/midscope'; "
+                              "a virtual environment is not active over ssh")
+                raise Error("engine", error.reason + (f"; it wrote:\n{shown}" if shown else ""), remedy)
 
     def _follow_stderr(self) -> None:
         try:

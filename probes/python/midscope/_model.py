@@ -7,6 +7,7 @@ import contextlib
 import csv
 import io
 import os
+import pathlib
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -45,6 +46,7 @@ class Model:
         self._options = options
         self._current: Prompt | None = None
         self._hooks: list[tuple[dict[str, Any], Callable[..., Any]]] = []
+        self._sent: dict[bytes, str] = {}  # paths on the engine's machine of files that were sent, by content
         self.config: dict[str, Any] = self._request("open", {"model": name, **options})
 
     # --- prompts
@@ -101,7 +103,7 @@ class Model:
             >>> prompt = model.task("list:lines=10", place=5, sample=3)
             >>> prompt.text, prompt.answer
         """
-        params = {"task": task, "sample": sample, "seed": seed, "format": prompt_format(chat, system, bos)}
+        params = {"task": self._task_there(task), "sample": sample, "seed": seed, "format": prompt_format(chat, system, bos)}
         if place is not None:
             params["places"] = str(place)
         return Prompt(self, params)
@@ -193,7 +195,7 @@ class Model:
             >>> list(scan.data_vars)
         """
         self._current = None
-        self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
+        self._request("set_prompt", {"task": self._task_there(task), "seed": seed, "places": _places(places)})
         with Progress() as progress:
             result = self._request("scan", {"over": over, "term": term, "base": base, "samples": samples, "range": restrict},
                                    on_progress=progress)
@@ -220,7 +222,7 @@ class Model:
             >>> means["gold_following"].mean_gold_attention.sel(place=3).max()
         """
         self._current = None
-        self._request("set_prompt", {"task": task, "seed": seed, "places": _places(places)})
+        self._request("set_prompt", {"task": self._task_there(task), "seed": seed, "places": _places(places)})
         params: dict[str, Any] = {"setting": setting, "samples": samples}
         if options:
             params["options"] = {name.replace("_", "-"): value for name, value in options.items()}
@@ -246,12 +248,12 @@ class Model:
             result = self._request("channels", {"options": given}, on_progress=progress)
         return read_records(self, result)
 
-    def sweep(self, task: str = "list:lines=20", places: str | Sequence[int | str] = "", settings: Sequence[str] = ("none",),
+    def sweep(self, task: str = "list:lines=20", places: str | Sequence[int | str] = "", settings: str | Sequence[str] = ("none",),
               samples: int | None = None, seed: int = 1, file: str | None = None, **options: Any) -> Sweep:
         """Runs ``midscope sweep`` as a process of its own on the engine's machine and returns its table.
 
         Args:
-            task: such as ``"list:lines=20"``, or a JSONL file of your own.
+            task: such as ``"list:lines=20"``, or a JSONL file of your own; one of this machine is sent to a remote engine.
             places: ranks of the gold piece, or shares such as ``["0%", "50%", "100%"]``; "": the task's default.
             settings: differences are from the first.
             samples: how many; None: 40, or those of the file.
@@ -271,10 +273,10 @@ class Model:
             >>> table = model.sweep("list:lines=5", places=[1, 5], settings=["none", "pi(1.5)"], samples=2, score="likelihood")
             >>> table.to_pandas()
         """
-        arguments = ["sweep", self._name, "--task", task, "--seed", str(seed), "--json"]
+        arguments = ["sweep", self._name, "--task", self._task_there(task), "--seed", str(seed), "--json"]
         if _places(places):
             arguments += ["--places", _places(places)]
-        for setting in settings:
+        for setting in [settings] if isinstance(settings, str) else settings:
             arguments += ["--with", setting]
         if samples is not None:
             arguments += ["--samples", str(samples)]
@@ -376,6 +378,16 @@ class Model:
             >>> model.task(f"jsonl:file={model.put(line, '.jsonl')}", place=2).text
         """
         return str(self._request("write_file", {"data": data, "suffix": suffix})["path"])
+
+    def _task_there(self, task: str) -> str:
+        """Returns the task with the path on a remote engine's machine of its file, which is sent if it exists here."""
+        name = task.rpartition("file=")[2]
+        if not self._is_remote or not os.path.isfile(name):
+            return task
+        data = pathlib.Path(name).read_bytes()
+        if data not in self._sent:
+            self._sent[data] = self.put(data, "".join(pathlib.Path(name).suffixes[-2:]))
+        return task[:len(task) - len(name)] + self._sent[data]
 
     # --- process
 

@@ -13,6 +13,7 @@ namespace midscope {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -93,6 +94,7 @@ TEST_F(OwnTask, NumbersThatFitBothAreRefusedWithTheCountOfAnswers) {
   EXPECT_THAT(
       Refused(Line("1") + Line("2")),
       AllOf(HasSubstr("1 of 2 lines by the first and in 1 by the second"), HasSubstr("gold_from")));
+  EXPECT_THAT(Refused(Line("1")), HasSubstr("jsonl:gold_from=0,"));  // 'bo' is the second
   EXPECT_EQ(Passage(Own(Line("2", R"(, "gold_from": 1)"))->Make(0, 1), "gold"), "bo");
   EXPECT_EQ(Passage(Own(Line("1", R"(, "gold_from": 0)"))->Make(0, 1), "gold"), "bo");
   const std::string path = Write(Line("1"), "one.jsonl");
@@ -117,6 +119,94 @@ TEST_F(OwnTask, NearlyKnownFieldsAndTwoNamesOfOneFieldAreRefused) {
   EXPECT_THAT(Own(R"({"score": 1, "question": "?", "answers": [42]})")->Make(0, 1).answer, " 42");
 }
 
+// Names and spellings that other programs write: RAGAS, DeepEval, LangChain, spreadsheets.
+TEST_F(OwnTask, GuessesFieldsAndNotesWhichItTook) {
+  const auto task = Own(
+      R"({"user_input": "Who owns the inn?", "retrieved_contexts": ["Tom's mill.", "Ann's inn."],)"
+      R"( "goldIndex": 1, "reference": "Ann", "response": "Tom"})"
+      "\n"
+      R"({"user_input": "Who owns the mill?", "retrieved_contexts": ["Tom's mill.", "A."],)"
+      R"( "goldIndex": 0, "reference": "Tom"})");
+  EXPECT_THAT(task->Make(0, 2).text, HasSubstr("Tom's mill.\nAnn's inn.\n\nQuestion: Who owns"));
+  EXPECT_EQ(task->Make(0, 1).answer, " Ann");
+  EXPECT_THAT(task->notes(), ElementsAre(AllOf(HasSubstr("read 'goldIndex' as gold"),
+                                               HasSubstr("'retrieved_contexts' as documents"),
+                                               HasSubstr("'user_input' as question")),
+                                         HasSubstr("fields without effect: response")));
+  // A known name has precedence, and capitals of a spreadsheet are no mistake.
+  EXPECT_THAT(
+      Own("ID,Question,Answer,Document 1,input\n1,Who?,Ann,Ann,x\n", "a.csv")->notes(),
+      ElementsAre(AllOf(HasSubstr("'Document' as documents"), HasSubstr("'Question' as question")),
+                  HasSubstr("fields without effect: ID, input")));
+  EXPECT_THAT(Refused(R"({"documents": null, "reply": "a", "question": "?"})"),
+              AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'documents' (null)"),
+                    HasSubstr("'reply'")));
+  EXPECT_THAT(Own(R"({"positive_ctxs": ["a"], "question": "?", "answer": "Ann"})")->notes(),
+              ElementsAre(HasSubstr("no line has documents")));
+}
+
+TEST_F(OwnTask, GoldIsNamedByIdentifierOrText) {
+  const std::string documents =
+      R"({"documents": [{"doc_id": 7, "text": "a"}, {"doc_id": "x9", "text": "b"}, "c"],)"
+      R"( "question": "?", "answers": ["b"], )";
+  const auto gold = [&](const std::string& field) {
+    return Passage(Own(documents + field + "}")->Make(0, 1), "gold");
+  };
+  EXPECT_EQ(gold(R"("gold": "x9")"), "b");
+  EXPECT_EQ(gold(R"("gold_id": 7)"), "a");
+  EXPECT_EQ(gold(R"("gold": ["c", "x9"])"), "c");
+  EXPECT_EQ(gold(R"("gold": 3)"), "c");
+  EXPECT_THAT(Refused(documents + R"("gold": "x8"})"), HasSubstr("'x8' is neither"));
+  EXPECT_EQ(Passage(Own(Line("\"3\""))->Make(0, 1), "gold"), "cy");
+}
+
+TEST_F(OwnTask, LinesWithoutGoldAreLeftOutWithANote) {
+  const auto task = Own(Line("null") + Line("3") + Line("[]") + Line("\"dee\""));
+  EXPECT_EQ(task->samples(), 1);
+  EXPECT_THAT(task->notes(), Contains(AllOf(HasSubstr("3 of 4 lines are left out"),
+                                            HasSubstr("the first is"), HasSubstr("line 1"))));
+  const auto none = Own(Line("null"));
+  EXPECT_THAT(none->notes(), ElementsAre(AllOf(HasSubstr("documents stay where they are"),
+                                               HasSubstr("jsonl:gold=answer,file="))));
+  EXPECT_THAT(ErrorOf([&] { none->Make(0, 2); }, ErrorKind::kUsage),
+              AllOf(HasSubstr("one place"), HasSubstr("gold")));
+}
+
+TEST_F(OwnTask, LinesThatStateNoAnswerAreLeftOutWithANote) {
+  const auto line = [](const std::string& answer) {
+    return R"({"context": ["a", "b"], "gold": 2, "question": "?", "answer": )" + answer + "}\n";
+  };
+  const auto task = Own(line("null") + line("\"b\"") + line("[]") + line("\"\""));
+  EXPECT_EQ(task->samples(), 1);
+  EXPECT_THAT(task->notes(), ElementsAre(AllOf(HasSubstr("3 of 4 lines"), HasSubstr("line 1"))));
+  EXPECT_THAT(Refused(line("null")), HasSubstr("no line has an answer"));
+}
+
+TEST_F(OwnTask, DocumentsWithAnAnswerAreGoldOnRequest) {
+  const std::string path =
+      Write(Line("null") + Line("3") + R"({"context": ["a"], "question": "?", "answers": ["zz"]})",
+            "log.jsonl");
+  const auto task = MakeTask("jsonl:gold=answer,file=" + path, 1);
+  EXPECT_EQ(task->samples(), 2);
+  EXPECT_EQ(Passage(task->Make(0, 3), "gold"), "bo");
+  EXPECT_EQ(Passage(task->Make(1, 1), "gold"), "cy");
+}
+
+TEST_F(OwnTask, AsManyDocumentsAsRequestedStay) {
+  const std::string path = Write(Line("3") + Line("[1, 3]"), "log.jsonl");
+  const auto text = [&](int64_t sample, int64_t documents) {
+    const auto task =
+        MakeTask("jsonl:gold_from=1,documents=" + std::to_string(documents) + ",file=" + path, 1);
+    const std::string made = task->Make(sample, 1).text;
+    return made.substr(0, made.find("\n\n"));
+  };
+  EXPECT_EQ(text(0, 2), "cy\nann");
+  EXPECT_EQ(text(0, 1), "cy");
+  EXPECT_EQ(text(1, 2), "ann\ncy");
+  EXPECT_EQ(text(1, 1), "ann\ncy");
+  EXPECT_EQ(text(0, 9), "cy\nann\nbo");
+}
+
 TEST_F(OwnTask, ReadsCsv) {
   const auto task =
       Own("question,answers,gold,document_1,document_2,document_3\r\n"
@@ -135,6 +225,9 @@ TEST_F(OwnTask, ReadsCsv) {
   EXPECT_THAT(Refused("question,answers\n\"a,b\n", "log.csv"), HasSubstr("not closed"));
   EXPECT_THAT(Refused("question,question\na,b\n", "log.csv"), HasSubstr("two columns"));
   EXPECT_THAT(Refused("question,answers\n", "log.csv"), HasSubstr("at least one line"));
+  EXPECT_THAT(Refused("question;answers\na;b\n", "log.csv"), HasSubstr("semicolons"));
+  EXPECT_THAT(Refused("question,answers,documents\na,b,\"['c', 'd']\"\n", "log.csv"),
+              AllOf(HasSubstr("line 2"), HasSubstr("['c', 'd']"), HasSubstr("json.dumps")));
   EXPECT_THAT(ErrorOf([] { MakeTask("log.parquet", 1); }, ErrorKind::kUsage), HasSubstr("JSONL"));
 }
 

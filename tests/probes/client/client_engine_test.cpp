@@ -198,6 +198,14 @@ TEST(EngineLinkTest, AKilledProcessIsAnErrorAndIsStartedAnew) {
   EXPECT_NO_THROW(run());
 }
 
+TEST(EngineLinkTest, AProgramThatIsNotFoundIsToBeNamed) {
+  const auto link =
+      std::make_shared<EngineLink>(ProgramAfter("echo 'midscope: not found' >&2; exit 127"));
+  const std::unique_ptr<Engine> engine = MakeClientEngine(link);
+  EXPECT_THAT(ErrorMessage([&] { engine->Open({.model = "embedded"}, {}); }),
+              AllOf(HasSubstr("midscope: not found"), HasSubstr("user@host:FOLDER/bin/midscope")));
+}
+
 // A file that exists here is sent once; the engine reads it under another name.
 TEST(SentFilesTest, FilesOfThisMachineTravel) {
   const std::string path = ::testing::TempDir() + "midscope sent.json";

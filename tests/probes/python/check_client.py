@@ -18,6 +18,8 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
+import warnings
 
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 sys.argv = sys.argv[:1]
@@ -162,6 +164,7 @@ class Client(unittest.TestCase):
             arguments = dict(places=[1, 8], settings=["none", "pi(1.5)"], score="likelihood", file=file)
             self.model.sweep(TASK, samples=2, **arguments)
             sweep = self.model.sweep(TASK, samples=3, **arguments)
+            self.assertEqual(len(self.model.sweep(TASK, places=[1], settings="none", samples=1, score="likelihood").rows), 1)
             rows = command("sweep", "embedded", "--dtype", "float32", "--task", TASK, "--places", "1,8", "--with", "none", "--with",
                            "pi(1.5)", "--samples", "3", "--score", "likelihood", "--json")["rows"]
             self.assertEqual(sweep.rows, rows)
@@ -171,6 +174,20 @@ class Client(unittest.TestCase):
         with self.assertRaises(midscope.Error) as caught:
             self.model.sweep("list:lnes=8")
         self.assertTrue(caught.exception.usage)
+
+    def test_notes_of_the_engine_are_warnings_at_the_callers_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log.jsonl"
+            log.write_text('{"user_input": "Who?", "documents": ["Ann is here.", "No."], "gold": "No.", "answer": "Ann"}\n')
+            for call in [lambda: self.model.run(self.model.task(str(log), place=1)),
+                         lambda: self.model.sweep(str(log), places=[1], score="likelihood")]:
+                with warnings.catch_warnings(record=True) as shown:
+                    warnings.simplefilter("always")
+                    call()
+                texts = [str(warning.message) for warning in shown]
+                self.assertTrue(any("read 'user_input' as question" in text for text in texts), texts)
+                self.assertTrue(any("no answer occurs" in text for text in texts), texts)
+                self.assertEqual({warning.filename for warning in shown}, {__file__})
 
     def test_a_plot_names_depths_in_percent(self):
         def axis(places, shares):
@@ -275,10 +292,22 @@ class Client(unittest.TestCase):
             wrapper = pathlib.Path(folder) / "wrapper"
             wrapper.write_text(f'#!/bin/sh\necho "Welcome to node 7"\nexec "{PROGRAM}" "$@"\n')
             wrapper.chmod(0o755)
+            log = pathlib.Path(folder) / "log.jsonl"
+            log.write_text('{"question": "Who?", "documents": ["No.", "Ann."], "gold": "Ann.", "answer": "Ann"}\n')
             with midscope.load("embedded", remote=f"nice {wrapper}") as model:
                 self.assertEqual(model.config["layers"], 30)
+                sent = model._task_there(f"jsonl:file={log}")
+                self.assertNotIn(folder, sent)
+                self.assertEqual(sent, model._task_there(f"jsonl:file={log}"))
+                self.assertEqual(model.task(str(log), place=1).text, model.task(sent, place=1).text)
             with self.assertRaisesRegex(midscope.Error, "(?s)No such host"):
                 midscope.load("embedded", remote="sh -c 'echo No such host; exit 3'")
+            ssh = pathlib.Path(folder) / "ssh"
+            ssh.write_text('#!/bin/sh\necho "$3: not found" >&2\nexit 127\n')
+            ssh.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                with self.assertRaisesRegex(midscope.Error, "(?s)midscope: not found.*remote='me@far:FOLDER/bin/midscope'"):
+                    midscope.load("embedded", remote="me@far")
 
 
 if __name__ == "__main__":

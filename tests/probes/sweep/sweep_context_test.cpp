@@ -95,15 +95,17 @@ TEST_F(ContextTest, ASampleThatNoSettingHoldsIsRefusedWhicheverArmNeedsTheRoom) 
   const ScoreArms both{true, true};
   EXPECT_EQ(Refusal(decoder, 126, {"none"}, likelihood), "");
   EXPECT_THAT(Refusal(decoder, 127, {"none"}, likelihood),
-              AllOf(StartsWith(kTooLong), HasSubstr("127 tokens, 3 follow, with none the model's"),
+              AllOf(StartsWith(kTooLong),
+                    HasSubstr("127 tokens, 3 more follow; under setting none the model's"),
                     HasSubstr("holds 128")));
   EXPECT_EQ(Refusal(decoder, 109, {"none"}, both), "");
-  EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 follow"));
+  EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 more follow"));
   const Record record = Run(decoder, 300, {kFar, "dynamic-ntk(2)"}, both);
   EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("generation_score")->data).size(), 2u);
   EXPECT_EQ(record.FindArray("setting_failure"), nullptr);  // their contexts are equal
-  EXPECT_THAT(Refusal(decoder, 300, {"pi(2)", "none"}, likelihood),
-              HasSubstr("with pi(2) the model's context holds 256 under this position scheme"));
+  EXPECT_THAT(
+      Refusal(decoder, 300, {"pi(2)", "none"}, likelihood),
+      HasSubstr("under setting pi(2) the model's context holds 256 under this position scheme"));
 }
 
 TEST_F(ContextTest, OneSettingThatDoesNotHoldThePromptFailsAlone) {
