@@ -157,10 +157,16 @@ void FileMenu::NoteModel() {
                       QString::fromStdString(context_.model->options()->options().ToJson()));
 }
 
+QString FileMenu::LastingPath(const QString& path) const {
+  const QFileInfo file(path);
+  const bool remote = context_.session->files_of_engine().link()->command().remote;
+  return remote && !file.exists() ? path : file.absoluteFilePath();
+}
+
 void FileMenu::NoteRecent(const QString& path) {
-  const QString absolute = QFileInfo(path).absoluteFilePath();
-  recent_.removeAll(absolute);
-  recent_.prepend(absolute);
+  const QString lasting = LastingPath(path);
+  recent_.removeAll(lasting);
+  recent_.prepend(lasting);
   recent_ = recent_.mid(0, kRecentFiles);
   FillRecent();
   if (settings_) settings_->setValue(kRecentKey, recent_);
@@ -273,7 +279,7 @@ SavedSession FileMenu::session() const {
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
   if (waiting_view_.is_null() && !rest_of_view_.is_null()) AddRest(rest_of_view_, saved.view);
   for (const QString& path : context_.session->documents())
-    saved.documents.push_back(QFileInfo(path).absoluteFilePath().toStdString());
+    saved.documents.push_back(LastingPath(path).toStdString());
   saved.shown_document = context_.session->shown_document();
   for (size_t i = 0; i < context_.panels.size(); ++i) {
     nlohmann::json state = context_.panels[i]->State();
@@ -396,6 +402,10 @@ void FileMenu::WriteReport(const QString& path) {
         if (!context_.session->shows_file()) {
           results = report_.TemporaryResults();
           SaveResults(*context_.session, results);
+        } else if (!QFileInfo::exists(results) &&
+                   context_.session->files_of_engine().link()->command().remote) {
+          throw Failure("report", "'" + results.toStdString() + "' is on the engine's machine",
+                        "Run midscope report there");
         }
         report_.Start(results, path);
         Q_EMIT StatusChanged(tr("Writing %1…").arg(QFileInfo(path).fileName()));

@@ -11,6 +11,7 @@
 #include "gui/base/display_text.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
@@ -20,6 +21,12 @@ namespace midscope {
 Panel::Panel(const PanelContext& context) : context_(context) {}
 
 const ResultFiles& Panel::files() const { return session()->files_of_engine(); }
+
+ChooseFile Panel::file_dialog() const {
+  return [link = files().link()](QWidget* parent) {
+    return ChooseEngineFile(parent, link, tr("Choose a file"), {}, {});
+  };
+}
 
 nlohmann::json Panel::State() const { return nullptr; }
 

@@ -12,6 +12,7 @@
 
 #include "core/intervention/intervention.h"
 #include "gui/session/changes.h"
+#include "gui/widgets/parameter_field.h"
 
 class QPushButton;
 
@@ -97,6 +98,8 @@ class Panel : public QWidget {
   TriedSettings* tried() const { return context_.tried; }
   // Files of the engine's machine.
   const ResultFiles& files() const;
+  // Opens a dialog for one of them, for fields of forms; returns "" if the user closes it.
+  ChooseFile file_dialog() const;
   // Makes the plot show the selection's part of the token axis, and makes Esc in it release the
   // selection.
   void LinkTokenAxis(Plot* plot);

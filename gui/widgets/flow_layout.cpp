@@ -5,7 +5,6 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <QWidget>
@@ -100,11 +99,6 @@ QHBoxLayout* MakeControlRow(std::initializer_list<QWidget*> controls) {
 
 FlowLayout* MakeControlFlow(std::initializer_list<QWidget*> controls) {
   return MakeControls<FlowLayout>(controls);
-}
-
-QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
-                        QWidget* parent) {
-  return Named(new QPushButton(text, parent), name, tooltip);
 }
 
 QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent) {

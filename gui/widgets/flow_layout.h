@@ -8,7 +8,6 @@
 
 class QHBoxLayout;
 class QLayout;
-class QPushButton;
 class QScrollArea;
 class QWidget;
 
@@ -47,9 +46,6 @@ class FlowLayout : public QLayout {
 QHBoxLayout* MakeControlRow(std::initializer_list<QWidget*> controls = {});
 // A layout for controls that may need more than one row.
 FlowLayout* MakeControlFlow(std::initializer_list<QWidget*> controls = {});
-// A button with an object name, for such a layout.
-QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
-                        QWidget* parent);
 // Sets the object name and, if it is not "", the tooltip of a new widget, and returns the widget.
 template <typename Widget>
 Widget* Named(Widget* widget, const QString& name, const QString& tooltip = {}) {

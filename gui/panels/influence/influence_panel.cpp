@@ -3,9 +3,7 @@
 
 #include <QComboBox>
 #include <QDir>
-#include <QFileInfo>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -19,14 +17,14 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/influence/influence_pictures.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/tokens/token_view.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
-#include "gui/session/sweep_process.h"
-#include "gui/widgets/command_row.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/measure/influence/influence_names.h"
 #include "probes/measure/influence/influence_options.h"
@@ -44,49 +42,36 @@ std::vector<Parameter> InfluenceFormParameters() {
   return parameters;
 }
 
-// The file with own text that the command reads, beside its results.
-QString TextFileBeside(const QString& out) {
-  const QFileInfo file(out);
-  return QDir(file.path()).filePath(file.completeBaseName() + QStringLiteral(".text.jsonl"));
-}
-
 }  // namespace
 
 InfluencePanel::InfluencePanel(const PanelContext& context) : Panel(context) {
-  process_ = new SweepProcess(session()->files_of_engine().link(), this);
   MakeTabs();
   MakeRow();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(tabs_, 1);
   column->addWidget(row_);
-  connect(process_, &SweepProcess::Noted, row_, &CommandRow::SetNote);
-  connect(process_, &SweepProcess::Finished, this, &InfluencePanel::OnFinished);
-  connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowButtons);
+  connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowCost);
   Show({});
-  ShowButtons();
+  ShowCost();
 }
 
 void InfluencePanel::MakeTabs() {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
-  auto* scroll = new QScrollArea(tabs_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  form_ = new ParameterForm(InfluenceFormParameters(), scroll, "influence_");
+  form_ = new ParameterForm(InfluenceFormParameters(), tabs_, "influence_");
   form_->SetLabels({{"cotangents", tr("random vectors for the output")},
                     {"cotangent-seed", tr("random seed")},
                     {"parts", tr("parts of the prompt")},
                     {"out", tr("results file")},
                     {"overwrite", tr("replace it")}});
   form_->SetText("cotangents", "4");
-  scroll->setWidget(form_);
   tokens_ = new TokenView(tabs_);
   tokens_->ShowSigned(tr("norm"));
   map_ = new RecordPlot(tabs_, QStringLiteral("influence_by_layer_and_token"));
   along_ = new LinesPlot(tabs_, QStringLiteral("influence_along_prompt"));
   gold_ = new LinesPlot(tabs_, QStringLiteral("influence_on_gold"));
-  tabs_->addTab(scroll, tr("Options"));
+  tabs_->addTab(MakeScrollArea(form_, tabs_), tr("Options"));
   tabs_->addTab(tokens_, tr("Text"));
   tabs_->addTab(map_, tr("Layers"));
   tabs_->addTab(along_, tr("Along the prompt"));
@@ -98,18 +83,16 @@ void InfluencePanel::MakeRow() {
       QStringLiteral("influence"),
       tr("<p>Runs midscope influence beside the window: the gradient of the answer's log "
          "likelihood for the shown prompt under A</p>"),
-      tr("Stops the run; nothing of it is kept"), this);
-  gradient_ = new QComboBox(row_);
-  gradient_->setObjectName(QStringLiteral("influence_gradient"));
-  gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
-  gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
-  gradient_->setToolTip(
+      tr("Stops the run; nothing of it is kept"), files().link(), this);
+  gradient_ = Named(
+      new QComboBox(row_), "influence_gradient",
       tr("<p>The gradient of the answer's log likelihood, or that of all logits after the last "
          "token, from random vectors</p>"));
+  gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
+  gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
   row_->Add(gradient_);
-  connect(row_, &CommandRow::StartRequested, this, &InfluencePanel::Start);
-  connect(row_, &CommandRow::CancelRequested, process_, &SweepProcess::Stop);
-  connect(process_, &SweepProcess::Progressed, row_, &CommandRow::SetProgress);
+  connect(row_, &CommandRow::StartRequested, this, [this] { row_->Try([this] { Start(); }); });
+  connect(row_, &CommandRow::Finished, this, &InfluencePanel::OnFinished);
   connect(gradient_, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
 }
 
@@ -121,9 +104,17 @@ QString InfluencePanel::OutFile() const {
   return QString::fromStdString(form_->options().Text("out"));
 }
 
+SweepProcess* InfluencePanel::process() const { return row_->process(); }
+
+std::optional<InputFile> InfluencePanel::OwnText() const {
+  const auto& request = session()->shown_prompt_request();
+  if (!request || !NeedsTextFile(*request)) return std::nullopt;
+  return TextInput(*request, OutFile());
+}
+
 QStringList InfluencePanel::Arguments() const {
   OptionSet options = form_->Checked();
-  QStringList arguments = InfluenceArguments(*session(), TextFileBeside(OutFile()));
+  QStringList arguments = InfluenceArguments(*session(), OwnText().value_or(InputFile()).path);
   options.Reset("out");
   AddArguments(options, &arguments);
   AddArgument("out", OutFile().toStdString(), &arguments);
@@ -134,37 +125,25 @@ QStringList InfluencePanel::Arguments() const {
 }
 
 void InfluencePanel::Start() {
-  if (process_->running()) return;
-  const QString why = ErrorText([this] {
-    const QStringList arguments = Arguments();
-    const auto& request = session()->shown_prompt_request();
-    if (request && NeedsTextFile(*request)) WriteTextFile(*request, TextFileBeside(OutFile()));
-    row_->SetNote(CommandText(arguments));
-    written_ = OutFile();
-    process_->Start(arguments, false);
-  });
-  if (!why.isEmpty()) row_->SetNote(why);
-  ShowButtons();
+  const QStringList arguments = Arguments();
+  written_ = OutFile();
+  row_->Run(arguments, OwnText());
 }
 
 void InfluencePanel::OnFinished(const QString& failure, bool stopped) {
   if (!failure.isEmpty() || stopped) {
     written_.clear();
-    row_->SetNote(stopped ? tr("Cancelled") : failure);
-  } else {
-    const QString why = ErrorText(
-        [this] { Show(session()->files_of_engine().Read(written_.toStdString()).records); });
-    row_->SetNote(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(written_)) : why);
-    if (why.isEmpty() && tabs_->currentIndex() == 0) tabs_->setCurrentWidget(tokens_);
+    return;
   }
-  ShowButtons();
+  row_->Try([this] {
+    Show(files().ReadWritten(written_.toStdString()).records);
+    row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(written_)));
+    if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(tokens_);
+  });
 }
 
 void InfluencePanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) {
-    ShowButtons();
-    MarkOlder();
-  }
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) MarkOlder();
   if (!session()->shows_file() ||
       !(changes & (Change::kModel | Change::kSampleFile | Change::kSample)))
     return;
@@ -176,10 +155,6 @@ void InfluencePanel::Refresh(Changes changes) {
   if (const Record* prompt = session()->prompt()) records.push_back(*prompt);
   Show(std::move(records));
   if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);  // in place of the options
-}
-
-void InfluencePanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
 }
 
 void InfluencePanel::Show(std::vector<Record> records) {
@@ -199,8 +174,7 @@ void InfluencePanel::Show(std::vector<Record> records) {
   }
   gradient_->setVisible(answer && output);
   tabs_->setTabVisible(tabs_->indexOf(gold_), by_place && AxisSize(*by_place, "place") > 1);
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
+  DrawWhenShown();
 }
 
 std::string InfluencePanel::Gradient() const {
@@ -244,8 +218,7 @@ void InfluencePanel::MarkOlder() {
   for (Plot* plot : std::initializer_list<Plot*>{map_, along_}) plot->SetOlderNote(note);
 }
 
-void InfluencePanel::ShowButtons() {
-  row_->SetRunning(process_->running());
+void InfluencePanel::ShowCost() {
   QString text = tr("Measure");
   ErrorText([&] {
     const int64_t vectors = form_->options().Integer("cotangents");
