@@ -28,13 +28,17 @@
 #include "gui/widgets/parameter_form.h"
 #include "probes/measure/influence/influence_names.h"
 #include "probes/measure/influence/influence_options.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope {
 namespace {
 
-// The options of the command that do not select model, prompt or setting.
+// The options of the command that do not select model, sample or setting.
 std::vector<Parameter> InfluenceFormParameters() {
-  std::vector<Parameter> parameters = GradientOptions();
+  std::vector<Parameter> parameters = {
+      PlacesOption("", "default: the shown one"),
+      WholeNumberParameter("samples", "of the task, from the shown one on", 1, 100000, 1)};
+  for (const Parameter& option : GradientOptions()) parameters.push_back(option);
   Parameter out = TextParameter("out", "the HDF5 file to write");
   out.default_value = "influence.h5";
   parameters.push_back(out);
@@ -60,11 +64,18 @@ void InfluencePanel::MakeTabs() {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
   form_ = new ParameterForm(InfluenceFormParameters(), tabs_, "influence_");
-  form_->SetLabels({{"cotangents", tr("random vectors for the output")},
+  form_->SetLabels({{"places", tr("places of the answer")},
+                    {"cotangents", tr("random vectors for the output")},
                     {"cotangent-seed", tr("random seed")},
                     {"parts", tr("parts of the prompt")},
                     {"out", tr("results file")},
                     {"overwrite", tr("replace it")}});
+  // Only a task has several samples, and only it and passages have places.
+  form_->SetApplies([this](const std::string& name, const OptionSet&) {
+    const auto& request = this->session()->shown_prompt_request();
+    const bool own = request && request->task.empty();
+    return !own || (name != "samples" && (name != "places" || NeedsTextFile(*request)));
+  });
   form_->SetText("cotangents", "4");
   tokens_ = new TokenView(tabs_);
   tokens_->ShowSigned(tr("norm"));
@@ -91,9 +102,19 @@ void InfluencePanel::MakeRow() {
   gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
   gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
   row_->Add(gradient_);
+  gold_value_ = Named(new QComboBox(row_), "influence_gold",
+                      tr("The norm on the gold by its place, with or without dividing it by that "
+                         "on the distractors"));
+  gold_value_->addItems({tr("gold / distractors"), tr("gold")});
+  row_->Add(gold_value_);
+  open_ = row_->AddButton(tr("Open results"), "influence_open",
+                          tr("Shows the file of the run in the window"));
+  open_->setEnabled(false);
   connect(row_, &CommandRow::StartRequested, this, [this] { row_->Try([this] { Start(); }); });
   connect(row_, &CommandRow::Finished, this, &InfluencePanel::OnFinished);
-  connect(gradient_, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
+  connect(open_, &QPushButton::clicked, this, [this] { Q_EMIT ResultsOffered(written_); });
+  for (QComboBox* box : {gradient_, gold_value_})
+    connect(box, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
 }
 
 std::vector<std::string> InfluencePanel::Records() {
@@ -115,6 +136,8 @@ std::optional<InputFile> InfluencePanel::OwnText() const {
 QStringList InfluencePanel::Arguments() const {
   OptionSet options = form_->Checked();
   QStringList arguments = InfluenceArguments(*session(), OwnText().value_or(InputFile()).path);
+  if (const qsizetype place = arguments.indexOf("--place"); options.IsSet("places") && place >= 0)
+    arguments.remove(place, 2);
   options.Reset("out");
   AddArguments(options, &arguments);
   AddArgument("out", OutFile().toStdString(), &arguments);
@@ -127,6 +150,7 @@ QStringList InfluencePanel::Arguments() const {
 void InfluencePanel::Start() {
   const QStringList arguments = Arguments();
   written_ = OutFile();
+  open_->setEnabled(false);
   row_->Run(arguments, OwnText());
 }
 
@@ -138,11 +162,16 @@ void InfluencePanel::OnFinished(const QString& failure, bool stopped) {
   row_->Try([this] {
     Show(files().ReadWritten(written_.toStdString()).records);
     row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(written_)));
-    if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(tokens_);
+    open_->setEnabled(true);
+    if (tabs_->currentIndex() == 0) ShowFirstPlot();
   });
 }
 
 void InfluencePanel::Refresh(Changes changes) {
+  if (changes & Change::kPrompts) {
+    form_->ShowFields();
+    ShowCost();
+  }
   if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) MarkOlder();
   if (!session()->shows_file() ||
       !(changes & (Change::kModel | Change::kSampleFile | Change::kSample)))
@@ -154,7 +183,16 @@ void InfluencePanel::Refresh(Changes changes) {
   if (records.empty()) return;
   if (const Record* prompt = session()->prompt()) records.push_back(*prompt);
   Show(std::move(records));
-  if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);  // in place of the options
+  if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);
+}
+
+void InfluencePanel::ShowFirstPlot() {
+  const auto shows = [this](const QWidget* tab) {
+    return tabs_->isTabVisible(tabs_->indexOf(tab));
+  };
+  tabs_->setCurrentWidget(shows(gold_)     ? static_cast<QWidget*>(gold_)
+                          : shows(tokens_) ? tokens_
+                                           : static_cast<QWidget*>(along_));
 }
 
 void InfluencePanel::Show(std::vector<Record> records) {
@@ -173,7 +211,11 @@ void InfluencePanel::Show(std::vector<Record> records) {
     if (answer != output) gradient_->setCurrentIndex(output ? 1 : 0);
   }
   gradient_->setVisible(answer && output);
-  tabs_->setTabVisible(tabs_->indexOf(gold_), by_place && AxisSize(*by_place, "place") > 1);
+  const bool places = by_place && AxisSize(*by_place, "place") > 1;
+  tabs_->setTabVisible(tabs_->indexOf(gold_), places);
+  gold_value_->setVisible(places);
+  // A file of several prompts does not have their texts.
+  tabs_->setTabVisible(tabs_->indexOf(tokens_), !by_place || FindRecord(records_, kPromptRecord));
   DrawWhenShown();
 }
 
@@ -191,7 +233,7 @@ void InfluencePanel::Draw() {
     plot->SetReason(tr("No gradients yet. Press Measure, or open a file of midscope influence"));
   ShowLayers(by_token, gradient, prompt, *map_);
   ShowAlongPrompt(runs, gradient, *along_);
-  ShowGold(runs, gradient, true, *gold_);
+  ShowGold(runs, gradient, gold_value_->currentIndex() == 0, *gold_);
   const QString setting = runs.empty() ? QString() : TextAttribute(runs.front(), "intervention");
   for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_})
     plot->SetCaption(runs.empty() ? QString()
@@ -205,26 +247,31 @@ void InfluencePanel::Draw() {
 
 void InfluencePanel::MarkOlder() {
   const Record* shown = FindRecord(records_, kPromptRecord);
+  const Record* run = FindRecord(records_, kInfluenceByPlaceRecord);
   const Record* prompt = session()->prompt();
   QString note;
-  if (shown && prompt && !session()->shows_file()) {
-    if (Texts(*shown, "token_text") != Texts(*prompt, "token_text")) {
+  if (run && prompt && !session()->shows_file()) {
+    const QString setting = TextAttribute(*run, "intervention");
+    if (shown && Texts(*shown, "token_text") != Texts(*prompt, "token_text")) {
       note = tr("another prompt");
-    } else if (TextAttribute(*shown, "intervention").toStdString() !=
-               PrintIntervention(session()->setting(Side::kA))) {
-      note = tr("A, older setting: %1").arg(TextAttribute(*shown, "intervention"));
+    } else if (setting.toStdString() != PrintIntervention(session()->setting(Side::kA))) {
+      note = tr("A, older setting: %1").arg(setting);
     }
   }
-  for (Plot* plot : std::initializer_list<Plot*>{map_, along_}) plot->SetOlderNote(note);
+  for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_}) plot->SetOlderNote(note);
 }
 
 void InfluencePanel::ShowCost() {
   QString text = tr("Measure");
   ErrorText([&] {
-    const int64_t vectors = form_->options().Integer("cotangents");
+    const OptionSet options = form_->Checked();
+    const int64_t prompts =
+        options.Integer("samples") *
+        (options.IsSet("places") ? CountPlaces(*session(), options.Text("places")) : 1);
+    const int64_t gradients = prompts * (1 + options.Integer("cotangents"));
     text = WithCost(text,
-                    QString::fromStdString(CountText(1, "prompt")) +
-                        tr(", %1").arg(QString::fromStdString(CountText(1 + vectors, "gradient"))),
+                    QString::fromStdString(CountText(prompts, "prompt") + ", " +
+                                           CountText(gradients, "gradient")),
                     std::nullopt);
   });
   row_->start()->setText(text);
@@ -233,7 +280,9 @@ void InfluencePanel::ShowCost() {
 std::vector<Plot*> InfluencePanel::plots() const {
   const Record* by_token = FindRecord(records_, kInfluenceRecord);
   if (!by_token || !by_token->FindArray(Gradient())) return {};
-  return {map_, along_};
+  std::vector<Plot*> plots = {map_, along_};
+  if (!gold_value_->isHidden()) plots.push_back(gold_);
+  return plots;
 }
 
 void InfluencePanel::Render(FilePictures& pictures) { RenderInfluence(pictures); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows which tokens the answer depends on: runs `midscope influence` for the shown prompt under A
-// as a separate process, and shows the gradients of
+// Shows which tokens the answer depends on: runs `midscope influence` for the shown prompt, or for
+// samples of its task at several places, under A as a separate process, and shows the gradients of
 // its file, or of an opened one, as coloured text, by layer and token, along the prompt, and on the
 // gold by its place.
 #pragma once
@@ -16,6 +16,7 @@
 #include "gui/session/sweep_process.h"
 
 class QComboBox;
+class QPushButton;
 class QTabWidget;
 
 namespace midscope {
@@ -54,6 +55,8 @@ class InfluencePanel : public Panel {
   void Start();
   void OnFinished(const QString& failure, bool stopped);
   void Show(std::vector<Record> records);
+  // Shows a picture of the run in place of the options.
+  void ShowFirstPlot();
   void Draw() override;
   void ShowCost();
   // Own text that the command reads from a file; nullopt: it reads none.
@@ -70,6 +73,8 @@ class InfluencePanel : public Panel {
   LinesPlot* along_;
   LinesPlot* gold_;
   QComboBox* gradient_;
+  QComboBox* gold_value_;  // shown with the gold by place
+  QPushButton* open_;
   CommandRow* row_;
   QString written_;              // the file of the panel's last run
   std::vector<Record> records_;  // that are shown
