@@ -81,15 +81,11 @@ void FileMenu::Register() {
   const auto add = [this, &file](const char* id, const QString& title, const QString& help,
                                  const QKeySequence& key, void (FileMenu::*choose)(),
                                  void (FileMenu::*use)(const QString&)) {
-    context_.actions->Add({.id = QString::fromLatin1(id),
-                           .menu = file,
-                           .title = title,
-                           .help = help,
-                           .shortcut = key,
-                           .argument = FileParameter("file", "path of the file"),
-                           .run = [this, choose, use](const QString& path) {
-                             path.isEmpty() ? (this->*choose)() : (this->*use)(path);
-                           }});
+    context_.actions->Add(id, file, title, help,
+                          {.shortcut = key, .argument = FileParameter("file", "path of the file")},
+                          [this, choose, use](const QString& path) {
+                            path.isEmpty() ? (this->*choose)() : (this->*use)(path);
+                          });
   };
   add("open-model", tr("&Open model…"), tr("Opens a GGUF file; a folder by its path"),
       QKeySequence::Open, &FileMenu::ChooseModel, &FileMenu::OpenPath);
@@ -115,28 +111,20 @@ void FileMenu::Register() {
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
       &FileMenu::SaveSession);
   Session* session = context_.session;
-  context_.actions->Add({.id = QStringLiteral("close-second"),
-                         .menu = file,
-                         .title = tr("Close the second mode&l"),
-                         .help = tr("B is a setting of A's model again"),
-                         .run = [session](const QString&) { session->CloseSecond(); }});
-  context_.actions->Add({.id = QStringLiteral("next-document"),
-                         .menu = file,
-                         .title = tr("&Next document"),
-                         .help = tr("The model, then each open file of results, in turn"),
-                         .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Tab),
-                         .run = [session](const QString&) {
-                           const int next = session->shown_document() + 1;
-                           session->ShowDocument(
-                               next < session->documents().size() ? next : Session::kModelDocument);
-                         }});
+  context_.actions->Add("close-second", file, tr("Close the second mode&l"),
+                        tr("B is a setting of A's model again"),
+                        [session](const QString&) { session->CloseSecond(); });
   context_.actions->Add(
-      {.id = QStringLiteral("close-document"),
-       .menu = file,
-       .title = tr("&Close document"),
-       .help = tr("Closes the shown file of results; the model stays"),
-       .shortcut = QKeySequence::Close,
-       .run = [session](const QString&) { session->CloseDocument(session->shown_document()); }});
+      "next-document", file, tr("&Next document"),
+      tr("The model, then each open file of results, in turn"),
+      {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_Tab)}, [session](const QString&) {
+        const int next = session->shown_document() + 1;
+        session->ShowDocument(next < session->documents().size() ? next : Session::kModelDocument);
+      });
+  context_.actions->Add(
+      "close-document", file, tr("&Close document"),
+      tr("Closes the shown file of results; the model stays"), {.shortcut = QKeySequence::Close},
+      [session](const QString&) { session->CloseDocument(session->shown_document()); });
 }
 
 QString FileMenu::UsualSettingsFile() {
@@ -169,10 +157,16 @@ void FileMenu::NoteModel() {
                       QString::fromStdString(context_.model->options()->options().ToJson()));
 }
 
+QString FileMenu::LastingPath(const QString& path) const {
+  const QFileInfo file(path);
+  const bool remote = context_.session->files_of_engine().link()->command().remote;
+  return remote && !file.exists() ? path : file.absoluteFilePath();
+}
+
 void FileMenu::NoteRecent(const QString& path) {
-  const QString absolute = QFileInfo(path).absoluteFilePath();
-  recent_.removeAll(absolute);
-  recent_.prepend(absolute);
+  const QString lasting = LastingPath(path);
+  recent_.removeAll(lasting);
+  recent_.prepend(lasting);
   recent_ = recent_.mid(0, kRecentFiles);
   FillRecent();
   if (settings_) settings_->setValue(kRecentKey, recent_);
@@ -285,7 +279,7 @@ SavedSession FileMenu::session() const {
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
   if (waiting_view_.is_null() && !rest_of_view_.is_null()) AddRest(rest_of_view_, saved.view);
   for (const QString& path : context_.session->documents())
-    saved.documents.push_back(QFileInfo(path).absoluteFilePath().toStdString());
+    saved.documents.push_back(LastingPath(path).toStdString());
   saved.shown_document = context_.session->shown_document();
   for (size_t i = 0; i < context_.panels.size(); ++i) {
     nlohmann::json state = context_.panels[i]->State();
@@ -408,6 +402,10 @@ void FileMenu::WriteReport(const QString& path) {
         if (!context_.session->shows_file()) {
           results = report_.TemporaryResults();
           SaveResults(*context_.session, results);
+        } else if (!QFileInfo::exists(results) &&
+                   context_.session->files_of_engine().link()->command().remote) {
+          throw Failure("report", "'" + results.toStdString() + "' is on the engine's machine",
+                        "Run midscope report there");
         }
         report_.Start(results, path);
         Q_EMIT StatusChanged(tr("Writing %1…").arg(QFileInfo(path).fileName()));

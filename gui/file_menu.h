@@ -60,6 +60,8 @@ class FileMenu : public QObject {
   // Opens a model, a session (.midscope) or a results file (.h5); results are read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
+  // As above, for a results file of any name.
+  void OpenResults(const QString& path);
   // As above, for several paths: opens the first session or model and all results; each further
   // session or model is an error.
   void OpenPaths(const QStringList& paths);
@@ -106,7 +108,8 @@ class FileMenu : public QObject {
   void StatusChanged(const QString& text);
 
  private:
-  void OpenResults(const QString& path);
+  // The path for later use: absolute, unless it may be one of another machine.
+  QString LastingPath(const QString& path) const;
   void OpenWaiting();
   Q_INVOKABLE void RestoreWaitingView();
   void ShowResults(const ResultOpener::ReplyPointer& reply);

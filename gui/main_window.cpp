@@ -48,6 +48,7 @@
 #include "gui/session_keeper.h"
 #include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
 #include "gui/window_actions.h"
@@ -95,9 +96,8 @@ MainWindow::MainWindow(std::shared_ptr<Engine> engine, const std::shared_ptr<Eng
   adapter_ = new AdapterBar(session_, history_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
-  what_if_text_ = new QLabel;
-  what_if_text_->setObjectName(QStringLiteral("what_if_text"));
-  what_if_text_->setToolTip(tr("How long the last what-if took, and what had to be recomputed"));
+  what_if_text_ = Named(new QLabel, "what_if_text",
+                        tr("How long the last what-if took, and what had to be recomputed"));
   docks_ = new DockArea;
   top_bar_ = new TopBar(prompt_panel_, selection_);
   MakeDocks();
@@ -184,15 +184,13 @@ void MainWindow::MakeDocks() {
 // One row of a fixed height for the modes and for messages, so that nothing moves when one comes.
 QWidget* MainWindow::MakeModes() {
   auto* row = new QWidget;
-  modes_ = new QTabBar(row);
-  modes_->setObjectName(QStringLiteral("modes"));
+  modes_ = Named(new QTabBar(row), "modes");
   modes_->setDrawBase(false);
   modes_->setExpanding(false);
   modes_->setFocusPolicy(Qt::TabFocus);
   for (const LayoutEntry& entry : LayoutList())
     modes_->setTabToolTip(modes_->addTab(entry.title), entry.help);
-  auto* line = new QHBoxLayout(row);
-  line->setContentsMargins(0, 0, 0, 0);
+  auto* line = WithoutMargins(new QHBoxLayout(row));
   line->addWidget(modes_);
   line->addWidget(errors_, 1);
   line->addStretch(0);

@@ -87,7 +87,6 @@ class MainWindow : public QMainWindow {
   SampleBar* samples() const { return samples_; }
   AdapterBar* adapter() const { return adapter_; }
   DocumentBar* documents() const { return documents_; }
-  QLabel* what_if_text() const { return what_if_text_; }
   TopBar* top_bar() const { return top_bar_; }
   // The tabs of the modes, in the order of LayoutList().
   QTabBar* modes() const { return modes_; }

@@ -123,9 +123,10 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
     connect(panel, &Panel::RatiosOffered, this, &MainWindow::PutRatios);
     connect(panel, &Panel::PanelRequested, docks_, &DockArea::Show);
+    connect(panel, &Panel::ResultsOffered, files_, &FileMenu::OpenResults);
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
-  connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
+  connect(sweep_, &Panel::ResultsOffered, files_, &FileMenu::OpenResults);
   connect(panel<TuningPanel>(), &TuningPanel::ModelOffered, files_, &FileMenu::OpenSecond);
   WireUndo();
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);

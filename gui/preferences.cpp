@@ -17,6 +17,7 @@
 #include "gui/panels/model_panel.h"
 #include "gui/session/session.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
 
 namespace midscope {
@@ -126,11 +127,12 @@ PreferencesDialog::PreferencesDialog(MainWindow* window) : QDialog(window), wind
   }
   form_->SetOptions(now);
   const QSettings* stored = window_->files()->settings();
-  auto* places = new QLabel(tr("Models that are fetched: %1\nWhat the window remembers: %2")
-                                .arg(QString::fromStdString(HuggingFaceCache().string()),
-                                     stored ? stored->fileName() : tr("nothing in this window")),
-                            this);
-  places->setObjectName(QStringLiteral("preference_places"));
+  auto* places =
+      Named(new QLabel(tr("Models that are fetched: %1\nWhat the window remembers: %2")
+                           .arg(QString::fromStdString(HuggingFaceCache().string()),
+                                stored ? stored->fileName() : tr("nothing in this window")),
+                       this),
+            "preference_places");
   places->setTextInteractionFlags(Qt::TextSelectableByMouse);
   places->setWordWrap(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);

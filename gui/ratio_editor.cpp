@@ -18,6 +18,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 #include "probes/base/records.h"
 
 namespace midscope {
@@ -40,9 +41,7 @@ RatioEditor::RatioEditor(const RatioEditorContext& context, QWidget* parent)
   auto* row = new QHBoxLayout;
   const auto add = [this, row](const char* name, const QString& text, const QString& tip,
                                auto member) {
-    auto* button = new QPushButton(text, this);
-    button->setObjectName(QString::fromLatin1(name));
-    button->setToolTip(tip);
+    auto* button = Named(new QPushButton(text, this), name, tip);
     button->setAutoDefault(false);
     row->addWidget(button);
     connect(button, &QPushButton::clicked, this, member);

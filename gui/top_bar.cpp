@@ -12,6 +12,7 @@
 
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/widgets/compare_switch.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/place_buttons.h"
 #include "gui/widgets/task_form.h"
 
@@ -47,9 +48,8 @@ TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
   prompt_->setMenu(new QMenu(prompt_));
   FillPrompts();
   places_ = new PlaceButtons(prompt->place_box(), this);
-  auto* search = new QPushButton(tr("Search…"), this);
-  search->setObjectName(QStringLiteral("top_search"));
-  search->setToolTip(tr("Every action of the window by a few letters of its name (Ctrl+K)"));
+  auto* search = Named(new QPushButton(tr("Search…"), this), "top_search",
+                       tr("Every action of the window by a few letters of its name (Ctrl+K)"));
   connect(search, &QPushButton::clicked, this, &TopBar::SearchRequested);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(4, 4, 4, 4);
@@ -81,9 +81,7 @@ TopBar::TopBar(PromptPanel* prompt, Selection* selection, QWidget* parent)
 }
 
 QToolButton* TopBar::MakeButton(const char* name, const QString& help) {
-  auto* button = new QToolButton(this);
-  button->setObjectName(QString::fromLatin1(name));
-  button->setToolTip(help);
+  auto* button = Named(new QToolButton(this), name, help);
   button->setAccessibleName(help);
   button->setFocusPolicy(Qt::StrongFocus);
   button->setMinimumWidth(kNarrowButton);

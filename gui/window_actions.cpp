@@ -73,16 +73,11 @@ void WindowActions::AddExport() {
   const auto write = [this, &file](const char* id, const QString& title, const QString& help,
                                    const QKeySequence& key, bool overwrite) {
     Parameter path = TextParameter("path", "a folder, or a .png, .svg or .pdf file");
-    actions_->Add({.id = QString::fromLatin1(id),
-                   .menu = file,
-                   .title = title,
-                   .help = help,
-                   .shortcut = key,
-                   .argument = overwrite ? Required(path) : path,
-                   .run = [this, overwrite](const QString& into) {
-                     into.isEmpty() ? window_->files()->ChooseExport()
-                                    : ExportInto(into, overwrite);
-                   }});
+    actions_->Add(id, file, title, help,
+                  {.shortcut = key, .argument = overwrite ? Required(path) : path},
+                  [this, overwrite](const QString& into) {
+                    into.isEmpty() ? window_->files()->ChooseExport() : ExportInto(into, overwrite);
+                  });
   };
   write("export", tr("&Export plots…"),
         tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; into a .png, .svg "
@@ -90,24 +85,16 @@ void WindowActions::AddExport() {
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
   write("export-over", tr("Export plots (o&verwrite)…"),
         tr("The same, and overwrites files that are there already"), {}, true);
-  actions_->Add(
-      {.id = QStringLiteral("adapter-scale"),
-       .menu = file,
-       .title = tr("Scale of B's adap&ter…"),
-       .help = tr("Factor of the adapter of B's model; 0: without it"),
-       .argument =
-           Required(NumberParameter("scale", "a factor", -kMostAdapterScale, kMostAdapterScale)),
-       .run = [this](const QString& scale) { window_->adapter()->SetScale(scale.toDouble()); }});
+  actions_->Add("adapter-scale", file, tr("Scale of B's adap&ter…"),
+                tr("Factor of the adapter of B's model; 0: without it"),
+                {.argument = Required(
+                     NumberParameter("scale", "a factor", -kMostAdapterScale, kMostAdapterScale))},
+                [this](const QString& scale) { window_->adapter()->SetScale(scale.toDouble()); });
   const auto code = [this, &file](const char* id, const QString& title, const QString& help,
                                   QString (*make)(const Session&, const TriedSettings&)) {
-    actions_->Add({.id = QString::fromLatin1(id),
-                   .menu = file,
-                   .title = title,
-                   .help = help,
-                   .run = [this, make](const QString&) {
-                     QApplication::clipboard()->setText(
-                         make(*window_->session(), *window_->tried()));
-                   }});
+    actions_->Add(id, file, title, help, [this, make](const QString&) {
+      QApplication::clipboard()->setText(make(*window_->session(), *window_->tried()));
+    });
   };
   code(
       "copy-session-commands", tr("Copy session as &commands"),
@@ -115,22 +102,16 @@ void WindowActions::AddExport() {
       &SessionCommands);
   code("copy-session-python", tr("Copy session as P&ython"),
        tr("A script that runs these commands and reads their arrays with h5py"), &SessionPython);
-  actions_->Add({.id = QStringLiteral("reopen-last"),
-                 .menu = file,
-                 .title = tr("Reopen the &last work"),
-                 .help = tr("Restores the requests of the last closed or crashed window"),
-                 .run = [this](const QString&) {
-                   const SessionKeeper* keeper = window_->keeper();
-                   if (!keeper || keeper->previous().isEmpty())
-                     throw UsageError("last work", "none is kept");
-                   window_->files()->OpenSession(keeper->previous());
-                 }});
-  actions_->Add({.id = QStringLiteral("quit"),
-                 .menu = file,
-                 .title = tr("&Quit"),
-                 .help = tr("Closes the window"),
-                 .shortcut = QKeySequence::Quit,
-                 .run = [this](const QString&) { window_->close(); }});
+  actions_->Add("reopen-last", file, tr("Reopen the &last work"),
+                tr("Restores the requests of the last closed or crashed window"),
+                [this](const QString&) {
+                  const SessionKeeper* keeper = window_->keeper();
+                  if (!keeper || keeper->previous().isEmpty())
+                    throw UsageError("last work", "none is kept");
+                  window_->files()->OpenSession(keeper->previous());
+                });
+  actions_->Add("quit", file, tr("&Quit"), tr("Closes the window"),
+                {.shortcut = QKeySequence::Quit}, [this](const QString&) { window_->close(); });
 }
 
 void WindowActions::AddEdit() {
@@ -143,110 +124,77 @@ void WindowActions::AddEdit() {
   actions_->Adopt(QStringLiteral("undo"), edit, undo,
                   tr("Takes the last step back: settings, prompt, marks, pins, place, channel"));
   actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
-  actions_->Add({.id = QStringLiteral("edit-prompt"),
-                 .menu = edit,
-                 .title = tr("Own &text"),
-                 .help = tr("Your own text: find, pieces, question, tokens"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
-                 .run = [this](const QString&) { window_->ShowOwnText(); }});
-  actions_->Add({.id = QStringLiteral("preferences"),
-                 .menu = edit,
-                 .title = tr("Pre&ferences…"),
-                 .help = tr("Appearance, dtype, means, the last work, folders"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Comma),
-                 .run = [this](const QString&) {
-                   auto* dialog = new PreferencesDialog(window_);
-                   dialog->setAttribute(Qt::WA_DeleteOnClose);
-                   dialog->show();
-                 }});
-  actions_->Add({.id = QStringLiteral("edit-ratios"),
-                 .menu = edit,
-                 .title = tr("Position &ratios…"),
-                 .help = tr("A table of a position ratio for every head"),
-                 .run = [this](const QString&) {
-                   auto* editor = new RatioEditor(
-                       {window_->session(), window_->history(), window_->errors()}, window_);
-                   editor->setAttribute(Qt::WA_DeleteOnClose);
-                   editor->show();
-                 }});
+  actions_->Add("edit-prompt", edit, tr("Own &text"),
+                tr("Your own text: find, pieces, question, tokens"),
+                {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_E)},
+                [this](const QString&) { window_->ShowOwnText(); });
+  actions_->Add("preferences", edit, tr("Pre&ferences…"),
+                tr("Appearance, dtype, means, the last work, folders"),
+                {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_Comma)}, [this](const QString&) {
+                  auto* dialog = new PreferencesDialog(window_);
+                  dialog->setAttribute(Qt::WA_DeleteOnClose);
+                  dialog->show();
+                });
+  actions_->Add("edit-ratios", edit, tr("Position &ratios…"),
+                tr("A table of a position ratio for every head"), [this](const QString&) {
+                  auto* editor = new RatioEditor(
+                      {window_->session(), window_->history(), window_->errors()}, window_);
+                  editor->setAttribute(Qt::WA_DeleteOnClose);
+                  editor->show();
+                });
 }
 
 void WindowActions::AddRun() {
   const QString run = QStringLiteral("run");
-  actions_->Add({.id = QStringLiteral("run"),
-                 .menu = run,
-                 .title = tr("&Run"),
-                 .help = tr("Runs the prompt that the panel Prompt describes"),
-                 .shortcut = QKeySequence(Qt::Key_F5),
-                 .run = [this](const QString&) { window_->Run(); }});
-  actions_->Add({.id = QStringLiteral("generate"),
-                 .menu = run,
-                 .title = tr("&Generate text"),
-                 .help = tr("Generates text after the prompt under A and B; again: stops"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_G),
-                 .run = [this](const QString&) { window_->answers()->GenerateOrStop(); }});
-  actions_->Add({.id = QStringLiteral("cancel"),
-                 .menu = run,
-                 .title = tr("&Cancel"),
-                 .help = tr("Stops what is running; what is done stays"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period),
-                 .run = [this](const QString&) { window_->session()->Cancel(); }});
-  actions_->Add({.id = QStringLiteral("start-means"),
-                 .menu = run,
-                 .title = tr("Start the &means"),
-                 .help = tr("Runs means over samples that wait because they take long"),
-                 .run = [this](const QString&) { window_->session()->StartMeans(); }});
-  actions_->Add({.id = QStringLiteral("samples"),
-                 .menu = run,
-                 .title = tr("&Samples of the means…"),
-                 .help = tr("How many samples the means of the outcome are over; 0: no means"),
-                 .argument = Required(WholeNumberParameter("samples", "a number", 0, 1000000)),
-                 .run = [this](const QString& samples) {
-                   window_->session()->SetSamples(samples.toLongLong());
-                 }});
+  actions_->Add("run", run, tr("&Run"), tr("Runs the prompt that the panel Prompt describes"),
+                {.shortcut = QKeySequence(Qt::Key_F5)}, [this](const QString&) { window_->Run(); });
+  actions_->Add("generate", run, tr("&Generate text"),
+                tr("Generates text after the prompt under A and B; again: stops"),
+                {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_G)},
+                [this](const QString&) { window_->answers()->GenerateOrStop(); });
+  actions_->Add("cancel", run, tr("&Cancel"), tr("Stops what is running; what is done stays"),
+                {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period)},
+                [this](const QString&) { window_->session()->Cancel(); });
+  actions_->Add("start-means", run, tr("Start the &means"),
+                tr("Runs means over samples that wait because they take long"),
+                [this](const QString&) { window_->session()->StartMeans(); });
+  actions_->Add(
+      "samples", run, tr("&Samples of the means…"),
+      tr("How many samples the means of the outcome are over; 0: no means"),
+      {.argument = Required(WholeNumberParameter("samples", "a number", 0, 1000000))},
+      [this](const QString& samples) { window_->session()->SetSamples(samples.toLongLong()); });
 }
 
 void WindowActions::AddSettings() {
   const QString menu = QStringLiteral("edit");
   for (const Side side : {Side::kA, Side::kB}) {
     const QString name = side == Side::kA ? QStringLiteral("A") : QStringLiteral("B");
-    actions_->Add({.id = QStringLiteral("setting-") + name.toLower(),
-                   .menu = menu,
-                   .title = tr("Setting &%1…").arg(name),
-                   .help = tr("Sets %1, such as ms-poe(min=1.2, max=1.8)").arg(name),
-                   .argument = Required(TextParameter("setting", "a setting, or none")),
-                   .run = [this, side](const QString& text) { window_->SetSetting(side, text); }});
+    actions_->Add(QStringLiteral("setting-") + name.toLower(), menu, tr("Setting &%1…").arg(name),
+                  tr("Sets %1, such as ms-poe(min=1.2, max=1.8)").arg(name),
+                  {.argument = Required(TextParameter("setting", "a setting, or none"))},
+                  [this, side](const QString& text) { window_->SetSetting(side, text); });
   }
   actions_->Add(
-      {.id = QStringLiteral("add-term"),
-       .menu = menu,
-       .title = tr("Add a &term to B…"),
-       .help = tr("Adds a term to B, or replaces the one of its kind: pi(1.5)"),
-       .argument = Required(TextParameter("term", "a term, such as channel(100, factor=-1)")),
-       .run = [this](const QString& term) { window_->PutOnB(term); }});
+      "add-term", menu, tr("Add a &term to B…"),
+      tr("Adds a term to B, or replaces the one of its kind: pi(1.5)"),
+      {.argument = Required(TextParameter("term", "a term, such as channel(100, factor=-1)"))},
+      [this](const QString& term) { window_->PutOnB(term); });
   std::vector<std::string> presets;
   for (const Preset& preset : InterventionPresets()) presets.push_back(preset.name);
-  actions_->Add({.id = QStringLiteral("preset"),
-                 .menu = menu,
-                 .title = tr("&Preset…"),
-                 .help = tr("Sets B to a published setting"),
-                 .argument = Required(ChoiceParameter("preset", "a published setting", presets)),
-                 .run = [this](const QString& name) {
-                   for (const Preset& preset : InterventionPresets()) {
-                     if (preset.name == name.toStdString())
-                       window_->SetSetting(Side::kB, QString::fromStdString(preset.text));
-                   }
-                 }});
+  actions_->Add("preset", menu, tr("&Preset…"), tr("Sets B to a published setting"),
+                {.argument = Required(ChoiceParameter("preset", "a published setting", presets))},
+                [this](const QString& name) {
+                  for (const Preset& preset : InterventionPresets()) {
+                    if (preset.name == name.toStdString())
+                      window_->SetSetting(Side::kB, QString::fromStdString(preset.text));
+                  }
+                });
   AddMarks();
   const auto pair = [this, &menu](const char* id, const QString& title, const QString& help,
                                   SettingPair (*make)(const SettingPair&)) {
-    actions_->Add({.id = QString::fromLatin1(id),
-                   .menu = menu,
-                   .title = title,
-                   .help = help,
-                   .run = [this, make](const QString&) {
-                     window_->history()->Change(make(window_->history()->current()), false);
-                   }});
+    actions_->Add(id, menu, title, help, [this, make](const QString&) {
+      window_->history()->Change(make(window_->history()->current()), false);
+    });
   };
   pair("pin-setting", tr("P&in B as A"), tr("Makes B what further changes are compared with"),
        Pinned);
@@ -267,35 +215,30 @@ void WindowActions::AddMarks() {
     return letter;
   };
   actions_->Add(
-      {.id = QStringLiteral("name-setting"),
-       .menu = menu,
-       .title = tr("&Name of a setting…"),
-       .help = tr("What legends call A to F instead of their text: B paper; without a name: none"),
-       .argument = Required(TextParameter("name", "a letter from A to F and a name")),
-       .run = [this, letter_of](const QString& text) {
-         const QString letter = text.section(QLatin1Char(' '), 0, 0, QString::SectionSkipEmpty);
-         const QString name = text.section(QLatin1Char(' '), 1, -1, QString::SectionSkipEmpty);
-         const QString setting = window_->findChild<SettingChips*>()->SettingAt(letter_of(letter));
-         if (setting.isEmpty())
-           throw UsageError("setting '" + letter.toStdString() + "'", "there is none now");
-         window_->session()->marks()->SetName(setting, name);
-       }});
+      "name-setting", menu, tr("&Name of a setting…"),
+      tr("What legends call A to F instead of their text: B paper; without a name: none"),
+      {.argument = Required(TextParameter("name", "a letter from A to F and a name"))},
+      [this, letter_of](const QString& text) {
+        const QString letter = text.section(QLatin1Char(' '), 0, 0, QString::SectionSkipEmpty);
+        const QString name = text.section(QLatin1Char(' '), 1, -1, QString::SectionSkipEmpty);
+        const QString setting = window_->findChild<SettingChips*>()->SettingAt(letter_of(letter));
+        if (setting.isEmpty())
+          throw UsageError("setting '" + letter.toStdString() + "'", "there is none now");
+        window_->session()->marks()->SetName(setting, name);
+      });
   const auto draw = [this, &menu, letter_of](const char* id, const QString& title,
                                              const QString& help, bool alone) {
     std::vector<std::string> letters;
     letters.reserve(SettingMarks::kLetters);
     for (int i = 0; i < SettingMarks::kLetters; ++i)
       letters.push_back(SettingMarks::Letter(i).toStdString());
-    actions_->Add({.id = QString::fromLatin1(id),
-                   .menu = menu,
-                   .title = title,
-                   .help = help,
-                   .argument = Required(ChoiceParameter("letter", "a setting", letters)),
-                   .run = [this, letter_of, alone](const QString& text) {
-                     SettingMarks* marks = window_->session()->marks();
-                     const int letter = letter_of(text);
-                     alone ? marks->Solo(letter) : marks->SetDrawn(letter, !marks->Draws(letter));
-                   }});
+    actions_->Add(id, menu, title, help,
+                  {.argument = Required(ChoiceParameter("letter", "a setting", letters))},
+                  [this, letter_of, alone](const QString& text) {
+                    SettingMarks* marks = window_->session()->marks();
+                    const int letter = letter_of(text);
+                    alone ? marks->Solo(letter) : marks->SetDrawn(letter, !marks->Draws(letter));
+                  });
   };
   draw("draw-setting", tr("&Show or hide a setting…"),
        tr("Leaves A to F out of the outcome, or draws it again"), false);

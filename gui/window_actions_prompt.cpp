@@ -52,42 +52,34 @@ void WindowActions::StepSample(int step) {
 void WindowActions::AddPrompt() {
   connect(window_->samples(), &SampleBar::StepRequested, this, &WindowActions::StepSample);
   const QString run = QStringLiteral("run");
-  actions_->Add({.id = QStringLiteral("task"),
-                 .menu = run,
-                 .title = tr("&Task…"),
-                 .help = tr("Selects another task, such as kv:pairs=10, and runs it"),
-                 .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
-                 .run = [this](const QString& task) {
-                   AskPrompt(tr("task %1").arg(task), [&task](PromptFields& fields) {
-                     fields.page = 0;
-                     fields.task = task;
-                   });
-                 }});
-  actions_->Add({.id = QStringLiteral("append-generated"),
-                 .menu = run,
-                 .title = tr("Append t&he generated text"),
-                 .help = tr("Makes A's prompt with the text generated after it your own text, so "
-                            "that each of its tokens can be looked at"),
-                 .run = [this](const QString&) { AppendGenerated(); }});
+  actions_->Add("task", run, tr("&Task…"),
+                tr("Selects another task, such as kv:pairs=10, and runs it"),
+                {.argument = Required(TextParameter("task", "a task, such as list:lines=20"))},
+                [this](const QString& task) {
+                  AskPrompt(tr("task %1").arg(task), [&task](PromptFields& fields) {
+                    fields.page = 0;
+                    fields.task = task;
+                  });
+                });
+  actions_->Add("append-generated", run, tr("Append t&he generated text"),
+                tr("Makes A's prompt with the text generated after it your own text, so "
+                   "that each of its tokens can be looked at"),
+                [this](const QString&) { AppendGenerated(); });
   actions_->Add(
-      {.id = QStringLiteral("sample"),
-       .menu = run,
-       .title = tr("Sa&mple…"),
-       .help = tr("Selects another sample of the task and runs it; of a file: shows it"),
-       .argument = Required(WholeNumberParameter("sample", "counted from 0", 0, kLargestNumber)),
-       .run = [this](const QString& text) { ChooseSample(text.toLongLong()); }});
-  actions_->Add({.id = QStringLiteral("gold"),
-                 .menu = run,
-                 .title = tr("Gold &passage…"),
-                 .help = tr("Marks the first occurrence of these words in your own text as gold"),
-                 .argument = Required(TextParameter("words", "words of the text")),
-                 .run = [this](const QString& words) {
-                   if (!window_->prompt_panel()->editor()->MarkWords(words)) {
-                     throw UsageError("gold '" + words.toStdString() + "'",
-                                      "your own text does not have these words",
-                                      "Give words exactly as in the text");
-                   }
-                 }});
+      "sample", run, tr("Sa&mple…"),
+      tr("Selects another sample of the task and runs it; of a file: shows it"),
+      {.argument = Required(WholeNumberParameter("sample", "counted from 0", 0, kLargestNumber))},
+      [this](const QString& text) { ChooseSample(text.toLongLong()); });
+  actions_->Add("gold", run, tr("Gold &passage…"),
+                tr("Marks the first occurrence of these words in your own text as gold"),
+                {.argument = Required(TextParameter("words", "words of the text"))},
+                [this](const QString& words) {
+                  if (!window_->prompt_panel()->editor()->MarkWords(words)) {
+                    throw UsageError("gold '" + words.toStdString() + "'",
+                                     "your own text does not have these words",
+                                     "Give words exactly as in the text");
+                  }
+                });
 }
 
 // The text of A's prompt as it was sent, with its gold passage, and the generated text.

@@ -70,53 +70,39 @@ void WindowActions::AddSelection() {
   const QString menu = QStringLiteral("view");
   Parameter head = TextParameter("head", "a head, such as L12H3");
   head.kind = ParameterKind::kHeads;
-  actions_->Add({.id = QStringLiteral("head"),
-                 .menu = menu,
-                 .title = tr("&Head…"),
-                 .help = tr("Shows the attention of a head, such as L12H3"),
-                 .argument = Required(head),
-                 .run = [this](const QString& text) {
-                   window_->selection()->Choose(HeadOfModel(text));
-                   last_panel_ = window_->FindPanel(QStringLiteral("attention"));
-                 }});
-  actions_->Add({.id = QStringLiteral("pin"),
-                 .menu = menu,
-                 .title = tr("&Pin a head…"),
-                 .help = tr("Keeps a head, such as L12H3, on the screen in its own colour; again: "
-                            "takes the pin away"),
-                 .argument = Required(head),
-                 .run = [this](const QString& text) { Pin(HeadOfModel(text)); }});
-  actions_->Add({.id = QStringLiteral("unpin-all"),
-                 .menu = menu,
-                 .title = tr("&Unpin all heads"),
-                 .help = tr("Takes the pins of all heads away"),
-                 .run = [this](const QString&) { window_->selection()->SetPinned({}); }});
-  actions_->Add({.id = QStringLiteral("channel"),
-                 .menu = menu,
-                 .title = tr("C&hannel…"),
-                 .help = tr("Shows a channel of the residual stream by position"),
-                 .argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20)),
-                 .run = [this](const QString& text) {
-                   const auto& model = window_->session()->live().model;
-                   const int64_t last = model ? model->config.hidden - 1 : 1 << 20;
-                   ChooseChannel(ReadWhole(tr("channel"), text, 0, last));
-                   last_panel_ = window_->FindPanel(QStringLiteral("channel"));
-                 }});
-  actions_->Add({.id = QStringLiteral("place"),
-                 .menu = menu,
-                 .title = tr("&Place of the answer…"),
-                 .help = tr("Shows the prompt with the gold passage at that place"),
-                 .argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
-                 .offers = [this] { return Places(); },
-                 .run =
-                     [this](const QString& text) {
-                       if (!Places().contains(text)) {
-                         throw UsageError(
-                             "place " + text.toStdString(), "no prompt has it",
-                             "Places: " + Places().join(QStringLiteral(", ")).toStdString());
-                       }
-                       window_->ChoosePlace(text.toLongLong());
-                     }});
+  actions_->Add("head", menu, tr("&Head…"), tr("Shows the attention of a head, such as L12H3"),
+                {.argument = Required(head)}, [this](const QString& text) {
+                  window_->selection()->Choose(HeadOfModel(text));
+                  last_panel_ = window_->FindPanel(QStringLiteral("attention"));
+                });
+  actions_->Add("pin", menu, tr("&Pin a head…"),
+                tr("Keeps a head, such as L12H3, on the screen in its own colour; again: "
+                   "takes the pin away"),
+                {.argument = Required(head)},
+                [this](const QString& text) { Pin(HeadOfModel(text)); });
+  actions_->Add("unpin-all", menu, tr("&Unpin all heads"), tr("Takes the pins of all heads away"),
+                [this](const QString&) { window_->selection()->SetPinned({}); });
+  actions_->Add("channel", menu, tr("C&hannel…"),
+                tr("Shows a channel of the residual stream by position"),
+                {.argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20))},
+                [this](const QString& text) {
+                  const auto& model = window_->session()->live().model;
+                  const int64_t last = model ? model->config.hidden - 1 : 1 << 20;
+                  ChooseChannel(ReadWhole(tr("channel"), text, 0, last));
+                  last_panel_ = window_->FindPanel(QStringLiteral("channel"));
+                });
+  actions_->Add("place", menu, tr("&Place of the answer…"),
+                tr("Shows the prompt with the gold passage at that place"),
+                {.argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
+                 .offers = [this] { return Places(); }},
+                [this](const QString& text) {
+                  if (!Places().contains(text)) {
+                    throw UsageError(
+                        "place " + text.toStdString(), "no prompt has it",
+                        "Places: " + Places().join(QStringLiteral(", ")).toStdString());
+                  }
+                  window_->ChoosePlace(text.toLongLong());
+                });
 }
 
 // Throws Error (usage) if the text is not a head, or if the open model lacks that head.
@@ -155,34 +141,26 @@ int64_t WindowActions::LastToken() const {
 void WindowActions::AddTokens() {
   const QString menu = QStringLiteral("view");
   actions_->Add(
-      {.id = QStringLiteral("lock-token"),
-       .menu = menu,
-       .title = tr("&Lock a token…"),
-       .help = tr("Marks the token at a position in all panels; again: releases it"),
-       .argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30)),
-       .run = [this](const QString& text) {
-         window_->selection()->LockToken(ReadWhole(tr("token"), text, 0, LastToken()));
-       }});
+      "lock-token", menu, tr("&Lock a token…"),
+      tr("Marks the token at a position in all panels; again: releases it"),
+      {.argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30))},
+      [this](const QString& text) {
+        window_->selection()->LockToken(ReadWhole(tr("token"), text, 0, LastToken()));
+      });
   actions_->Add(
-      {.id = QStringLiteral("query"),
-       .menu = menu,
-       .title = tr("Attention from a &token…"),
-       .help = tr("Shows what the token at a position attends to; the last one: the usual view"),
-       .argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30)),
-       .run = [this](const QString& text) {
-         window_->session()->SetQueryRow(ReadWhole(tr("token"), text, 0, LastToken()));
-       }});
-  actions_->Add({.id = QStringLiteral("range"),
-                 .menu = menu,
-                 .title = tr("&Range of tokens…"),
-                 .help = tr("Selects tokens, such as 50:60 (50 to 59), in all panels"),
-                 .argument = Required(TextParameter("tokens", "such as 50:60")),
-                 .run = [this](const QString& text) { SelectRange(text); }});
-  actions_->Add({.id = QStringLiteral("release"),
-                 .menu = menu,
-                 .title = tr("R&elease tokens"),
-                 .help = tr("Neither a locked token nor a range: what Esc does in a plot"),
-                 .run = [this](const QString&) { window_->selection()->Release(); }});
+      "query", menu, tr("Attention from a &token…"),
+      tr("Shows what the token at a position attends to; the last one: the usual view"),
+      {.argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30))},
+      [this](const QString& text) {
+        window_->session()->SetQueryRow(ReadWhole(tr("token"), text, 0, LastToken()));
+      });
+  actions_->Add("range", menu, tr("&Range of tokens…"),
+                tr("Selects tokens, such as 50:60 (50 to 59), in all panels"),
+                {.argument = Required(TextParameter("tokens", "such as 50:60"))},
+                [this](const QString& text) { SelectRange(text); });
+  actions_->Add("release", menu, tr("R&elease tokens"),
+                tr("Neither a locked token nor a range: what Esc does in a plot"),
+                [this](const QString&) { window_->selection()->Release(); });
 }
 
 void WindowActions::SelectRange(const QString& text) {
@@ -200,28 +178,23 @@ void WindowActions::SelectRange(const QString& text) {
 void WindowActions::AddMap() {
   const QString menu = QStringLiteral("view");
   auto* map = window_->panel<HeadMapPanel>();
-  actions_->Add({.id = QStringLiteral("quantity"),
-                 .menu = menu,
-                 .title = tr("&Quantity of the head map…"),
-                 .help = tr("What the map of heads shows, such as gold"),
-                 .argument = Required(TextParameter("quantity", "such as gold")),
-                 .offers = [map] { return map->quantity_ids(); },
-                 .run =
-                     [this, map](const QString& id) {
-                       if (!map->quantity_ids().contains(id)) {
-                         throw UsageError(
-                             "quantity '" + id.toStdString() + "'", "the map does not have it now",
-                             "It has " + map->quantity_ids().join(tr(", ")).toStdString());
-                       }
-                       map->ChooseQuantity(id.toStdString());
-                       last_panel_ = map;
-                     }});
-  actions_->Add({.id = QStringLiteral("ratio"),
-                 .menu = QStringLiteral("edit"),
-                 .title = tr("Position &ratio of a head of B…"),
-                 .help = tr("Sets ratios of heads of B, such as L12H3=1.5, or L12H3=1.5,L12H4=1.2"),
-                 .argument = Required(TextParameter("ratios", "such as L12H3=1.5")),
-                 .run = [this](const QString& text) { SetRatios(text); }});
+  actions_->Add("quantity", menu, tr("&Quantity of the head map…"),
+                tr("What the map of heads shows, such as gold"),
+                {.argument = Required(TextParameter("quantity", "such as gold")),
+                 .offers = [map] { return map->quantity_ids(); }},
+                [this, map](const QString& id) {
+                  if (!map->quantity_ids().contains(id)) {
+                    throw UsageError("quantity '" + id.toStdString() + "'",
+                                     "the map does not have it now",
+                                     "It has " + map->quantity_ids().join(tr(", ")).toStdString());
+                  }
+                  map->ChooseQuantity(id.toStdString());
+                  last_panel_ = map;
+                });
+  actions_->Add("ratio", QStringLiteral("edit"), tr("Position &ratio of a head of B…"),
+                tr("Sets ratios of heads of B, such as L12H3=1.5, or L12H3=1.5,L12H4=1.2"),
+                {.argument = Required(TextParameter("ratios", "such as L12H3=1.5"))},
+                [this](const QString& text) { SetRatios(text); });
 }
 
 // Sets all ratios, or none if one of them cannot be read.

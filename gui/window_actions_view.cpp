@@ -48,96 +48,75 @@ void WindowActions::AddView() {
   int number = 1;
   for (const LayoutEntry& entry : LayoutList()) {
     actions_->Add(
-        {.id = QStringLiteral("layout-") + entry.id,
-         .menu = layout,
-         .title = entry.title,
-         .help = entry.help,
-         .shortcut = QKeySequence(Qt::CTRL | Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++)),
-         .run = [this, &entry](const QString&) {
-           // A second choice of the mode that is shown puts its panels back in place.
-           const bool shown = window_->docks()->layout_id() == entry.id;
-           shown ? window_->docks()->Arrange(entry) : window_->docks()->SwitchTo(entry);
-         }});
+        QStringLiteral("layout-") + entry.id, layout, entry.title, entry.help,
+        {.shortcut = QKeySequence(Qt::CTRL | Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++))},
+        [this, &entry](const QString&) {
+          // A second choice of the mode that is shown puts its panels back in place.
+          const bool shown = window_->docks()->layout_id() == entry.id;
+          shown ? window_->docks()->Arrange(entry) : window_->docks()->SwitchTo(entry);
+        });
   }
-  actions_->Add({.id = QStringLiteral("whole-panel"),
-                 .menu = layout,
-                 .title = tr("&Maximise panel"),
-                 .help = tr("Lets the panel that has the focus fill the window, and goes back"),
-                 .shortcut = QKeySequence(Qt::Key_F11),
-                 .run = [this](const QString&) {
-                   DockArea* docks = window_->docks();
-                   docks->ToggleWhole(docks->DockOf(window_->focusWidget()));
-                 }});
+  actions_->Add("whole-panel", layout, tr("&Maximise panel"),
+                tr("Lets the panel that has the focus fill the window, and goes back"),
+                {.shortcut = QKeySequence(Qt::Key_F11)}, [this](const QString&) {
+                  DockArea* docks = window_->docks();
+                  docks->ToggleWhole(docks->DockOf(window_->focusWidget()));
+                });
   for (const bool backwards : {false, true}) {
     actions_->Add(
-        {.id = backwards ? QStringLiteral("previous-panel") : QStringLiteral("next-panel"),
-         .menu = layout,
-         .title = backwards ? tr("P&revious panel") : tr("&Next panel"),
-         .help = tr("Gives the keyboard focus to another panel"),
-         .shortcut = backwards ? QKeySequence(Qt::SHIFT | Qt::Key_F6) : QKeySequence(Qt::Key_F6),
-         .run = [this, backwards](const QString&) { window_->docks()->FocusNext(backwards); }});
+        backwards ? QStringLiteral("previous-panel") : QStringLiteral("next-panel"), layout,
+        backwards ? tr("P&revious panel") : tr("&Next panel"),
+        tr("Gives the keyboard focus to another panel"),
+        {.shortcut = backwards ? QKeySequence(Qt::SHIFT | Qt::Key_F6) : QKeySequence(Qt::Key_F6)},
+        [this, backwards](const QString&) { window_->docks()->FocusNext(backwards); });
   }
   std::vector<std::string> appearances;
   for (const Appearance each : {Appearance::kDesktop, Appearance::kLight, Appearance::kDark})
     appearances.push_back(AppearanceName(each).toStdString());
   actions_->Add(
-      {.id = QStringLiteral("appearance"),
-       .menu = QStringLiteral("view"),
-       .title = tr("&Appearance…"),
-       .help = tr("Light, dark, or as the desktop is"),
-       .argument = Required(ChoiceParameter("appearance", "how the window looks", appearances)),
-       .run = [](const QString& name) { SetAppearance(AppearanceOf(name)); }});
-  actions_->Add({.id = QStringLiteral("full-screen"),
-                 .menu = QStringLiteral("view"),
-                 .title = tr("&Full screen"),
-                 .help = tr("The whole screen, and back"),
-                 .shortcut = QKeySequence(Qt::Key_F10),
-                 .run = [this](const QString&) {
-                   window_->setWindowState(window_->windowState() ^ Qt::WindowFullScreen);
-                 }});
-  actions_->Add({.id = QStringLiteral("size"),
-                 .menu = QString(),
-                 .title = tr("Size of the window…"),
-                 .help = tr("Width and height in points, such as 1600x1000"),
-                 .argument = Required(TextParameter("size", "such as 1600x1000")),
-                 .run = [this](const QString& text) { window_->resize(ReadSize(text)); }});
-  actions_->Add({.id = QStringLiteral("screenshot"),
-                 .menu = QString(),
-                 .title = tr("Picture of the window…"),
-                 .help = tr("Writes the window as it is as a PNG"),
-                 .argument = Required(TextParameter("file", "path of a .png file")),
-                 .run = [this](const QString& path) {
-                   window_->session()->FlushChanges();
-                   for (Plot* plot : window_->plots()) plot->replot();
-                   if (!window_->grab().save(path))
-                     throw Failure("'" + path.toStdString() + "'", "it could not be written");
-                 }});
+      "appearance", QStringLiteral("view"), tr("&Appearance…"),
+      tr("Light, dark, or as the desktop is"),
+      {.argument = Required(ChoiceParameter("appearance", "how the window looks", appearances))},
+      [](const QString& name) { SetAppearance(AppearanceOf(name)); });
+  actions_->Add("full-screen", QStringLiteral("view"), tr("&Full screen"),
+                tr("The whole screen, and back"), {.shortcut = QKeySequence(Qt::Key_F10)},
+                [this](const QString&) {
+                  window_->setWindowState(window_->windowState() ^ Qt::WindowFullScreen);
+                });
+  actions_->Add("size", QString(), tr("Size of the window…"),
+                tr("Width and height in points, such as 1600x1000"),
+                {.argument = Required(TextParameter("size", "such as 1600x1000"))},
+                [this](const QString& text) { window_->resize(ReadSize(text)); });
+  actions_->Add("screenshot", QString(), tr("Picture of the window…"),
+                tr("Writes the window as it is as a PNG"),
+                {.argument = Required(TextParameter("file", "path of a .png file"))},
+                [this](const QString& path) {
+                  window_->session()->FlushChanges();
+                  for (Plot* plot : window_->plots()) plot->replot();
+                  if (!window_->grab().save(path))
+                    throw Failure("'" + path.toStdString() + "'", "it could not be written");
+                });
 }
 
 void WindowActions::AddPanels() {
   std::vector<std::string> ids;
   for (const QDockWidget* dock : window_->docks()->docks())
     ids.push_back(dock->objectName().toStdString());
-  actions_->Add({.id = QStringLiteral("panel"),
-                 .menu = QStringLiteral("view"),
-                 .title = tr("&Panel…"),
-                 .help = tr("Brings a panel to the front"),
-                 .argument = Required(ChoiceParameter("panel", "a panel", ids)),
-                 .run = [this](const QString& id) {
-                   window_->docks()->Show(id);
-                   last_panel_ = window_->FindPanel(id);
-                 }});
-  actions_->Add({.id = QStringLiteral("losses"),
-                 .menu = QStringLiteral("view"),
-                 .title = tr("&Losses of tuning runs…"),
-                 .help = tr("Draws the losses of folders that midscope tune has written"),
-                 .argument = Required(TextParameter("folders", "folders, separated by commas")),
-                 .run = [this](const QString& folders) {
-                   auto* panel = window_->panel<TuningPanel>();
-                   panel->OpenLosses(folders.split(QLatin1Char(','), Qt::SkipEmptyParts));
-                   window_->ShowPanel(panel);
-                   last_panel_ = panel;
-                 }});
+  actions_->Add("panel", QStringLiteral("view"), tr("&Panel…"), tr("Brings a panel to the front"),
+                {.argument = Required(ChoiceParameter("panel", "a panel", ids))},
+                [this](const QString& id) {
+                  window_->docks()->Show(id);
+                  last_panel_ = window_->FindPanel(id);
+                });
+  actions_->Add("losses", QStringLiteral("view"), tr("&Losses of tuning runs…"),
+                tr("Draws the losses of folders that midscope tune has written"),
+                {.argument = Required(TextParameter("folders", "folders, separated by commas"))},
+                [this](const QString& folders) {
+                  auto* panel = window_->panel<TuningPanel>();
+                  panel->OpenLosses(folders.split(QLatin1Char(','), Qt::SkipEmptyParts));
+                  window_->ShowPanel(panel);
+                  last_panel_ = panel;
+                });
   for (size_t i = 0; i < window_->panels().size(); ++i) {
     for (QAction* action : window_->panels()[i]->actions()) {
       MIDSCOPE_CHECK(!action->objectName().isEmpty(), "an action of a panel has no id");
@@ -165,29 +144,22 @@ void WindowActions::AddHelp() {
   for (const HelpPage& page : HelpPages()) {
     const QString id = page.id;
     actions_->Add(
-        {.id = QStringLiteral("help-") + id,
-         .menu = QStringLiteral("help"),
-         .title = page.title,
-         .help = page.help,
-         .shortcut = id == QLatin1String("shortcuts") ? QKeySequence(Qt::Key_F1) : QKeySequence(),
-         .run = [this, id](const QString&) { ShowHelp(id); }});
+        QStringLiteral("help-") + id, QStringLiteral("help"), page.title, page.help,
+        {.shortcut = id == QLatin1String("shortcuts") ? QKeySequence(Qt::Key_F1) : QKeySequence()},
+        [this, id](const QString&) { ShowHelp(id); });
   }
-  actions_->Add({.id = QStringLiteral("tour"),
-                 .menu = QStringLiteral("help"),
-                 .title = tr("&Tour in six steps"),
-                 .help = tr("Notes beside the controls: the question, the places, a head, the "
-                            "slider, samples, your own text"),
-                 .run = [this](const QString&) {
-                   if (!tour_) tour_ = MakeTour(window_);
-                   tour_->Show(0);
-                   window_->settings()->OfferTour(false);
-                 }});
-  actions_->Add({.id = QStringLiteral("palette"),
-                 .menu = QStringLiteral("help"),
-                 .title = tr("Find an &action…"),
-                 .help = tr("Every action by a few letters of its name"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_K),
-                 .run = [this](const QString&) { window_->palette_of_actions()->Open(); }});
+  actions_->Add("tour", QStringLiteral("help"), tr("&Tour in six steps"),
+                tr("Notes beside the controls: the question, the places, a head, the "
+                   "slider, samples, your own text"),
+                [this](const QString&) {
+                  if (!tour_) tour_ = MakeTour(window_);
+                  tour_->Show(0);
+                  window_->settings()->OfferTour(false);
+                });
+  actions_->Add("palette", QStringLiteral("help"), tr("Find an &action…"),
+                tr("Every action by a few letters of its name"),
+                {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_K)},
+                [this](const QString&) { window_->palette_of_actions()->Open(); });
 }
 
 void WindowActions::MakeMenus() {

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "gui/base/display_text.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
@@ -21,26 +22,27 @@ const ActionRegistry::Item* ActionRegistry::Find(const QString& id) const {
   return found == items_.end() ? nullptr : &*found;
 }
 
-QAction* ActionRegistry::Add(ActionEntry entry) {
-  MIDSCOPE_CHECK(!Find(entry.id), "two actions are named " + entry.id.toStdString());
-  auto* action = new QAction(entry.title, this);
-  action->setObjectName(entry.id);
-  action->setToolTip(entry.help);
-  action->setShortcut(entry.shortcut);
+QAction* ActionRegistry::Add(const QString& id, const QString& menu, const QString& title,
+                             const QString& help, const ActionInput& input, const Run& run) {
+  MIDSCOPE_CHECK(!Find(id), "two actions are named " + id.toStdString());
+  auto* action = Named(new QAction(title, this), id, help);
+  action->setShortcut(input.shortcut);
   window_->addAction(action);
-  const QString id = entry.id;
   connect(action, &QAction::triggered, this, [this, id] { Trigger(id); });
-  items_.push_back({std::move(entry), action});
+  items_.push_back({{input, id, menu, title, help, run}, action});
   return action;
 }
 
 void ActionRegistry::Adopt(const QString& id, const QString& menu, QAction* action,
                            const QString& help) {
   MIDSCOPE_CHECK(!Find(id), "two actions are named " + id.toStdString());
-  ActionEntry entry{.id = id, .menu = menu, .title = action->text(), .help = help};
-  entry.shortcut = action->shortcut();
-  entry.run = [action](const QString&) { action->trigger(); };
-  items_.push_back({std::move(entry), action});
+  items_.push_back({{{.shortcut = action->shortcut()},
+                     id,
+                     menu,
+                     action->text(),
+                     help,
+                     [action](const QString&) { action->trigger(); }},
+                    action});
 }
 
 void ActionRegistry::Trigger(const QString& id) {
@@ -49,11 +51,11 @@ void ActionRegistry::Trigger(const QString& id) {
     Q_EMIT ArgumentRequested(id);
     return;
   }
-  const QString why = ErrorText([this, &entry] { Run(entry, QString()); });
+  const QString why = ErrorText([this, &entry] { RunEntry(entry, QString()); });
   if (!why.isEmpty()) Q_EMIT Failed(why);
 }
 
-void ActionRegistry::Run(const ActionEntry& entry, const QString& argument) {
+void ActionRegistry::RunEntry(const ActionEntry& entry, const QString& argument) {
   entry.run(argument);
   Q_EMIT Done(argument.isEmpty() ? entry.id : entry.id + QLatin1Char(' ') + argument);
 }
@@ -81,7 +83,7 @@ void ActionRegistry::Do(const QString& line) {
     ReadValue(*entry.argument, argument.toStdString(), thing);
   }
   if (!item->action->isEnabled()) throw UsageError(thing, "it cannot be done now");
-  Run(entry, argument);
+  RunEntry(entry, argument);
 }
 
 QStringList ActionRegistry::SplitScript(const QString& script) {

@@ -2,10 +2,9 @@
 // The registry of all user actions of the window. Each has an id that does not change between
 // versions. Menus, the command palette, the shortcuts page and scripts (--do) iterate over it.
 //
-//   registry.Add({.id = "head", .menu = "", .title = tr("Choose a head"),
-//                 .help = tr("The head whose attention is shown"),
-//                 .argument = Parameter{.name = "head", .kind = ParameterKind::kHeads},
-//                 .run = [this](const QString& text) { selection_->Choose(ReadHeadId(text)); }});
+//   registry.Add("head", "", tr("Choose a head"), tr("The head whose attention is shown"),
+//                {.argument = Parameter{.name = "head", .kind = ParameterKind::kHeads}},
+//                [this](const QString& text) { selection_->Choose(ReadHeadId(text)); });
 //   registry.Do("head L12H3");
 #pragma once
 
@@ -25,19 +24,23 @@ class QWidget;
 
 namespace midscope {
 
-struct ActionEntry {
-  QString id;    // lower case, words joined by hyphens: "save-session"
-  QString menu;  // the id of its menu ("file"); "": the action is in no menu
-  QString title;
-  QString help;  // one sentence
+// The parts of an action that only some have.
+struct ActionInput {
   QKeySequence shortcut = {};
   // nullopt: the action takes no argument. An optional argument that is omitted is passed as an
   // empty text.
   std::optional<Parameter> argument = {};
   // Returns the currently valid values of the argument; null: the argument's choices.
   std::function<QStringList()> offers = {};
-  // Throws Error if the action fails. If `run` is null, the action works only in menus.
-  std::function<void(const QString& argument)> run = {};
+};
+
+struct ActionEntry : ActionInput {
+  QString id;    // lower case, words joined by hyphens: "save-session"
+  QString menu;  // the id of its menu ("file"); "": the action is in no menu
+  QString title;
+  QString help;  // one sentence
+  // Throws Error if the action fails.
+  std::function<void(const QString& argument)> run;
 };
 
 class ActionRegistry : public QObject {
@@ -49,7 +52,13 @@ class ActionRegistry : public QObject {
 
   // Throws Error (a bug) if the id is already registered. Returns the action for use in menus; if
   // an argument is required, triggering it opens the palette (ArgumentRequested).
-  QAction* Add(ActionEntry entry);
+  using Run = std::function<void(const QString& argument)>;
+  QAction* Add(const QString& id, const QString& menu, const QString& title, const QString& help,
+               const ActionInput& input, const Run& run);
+  QAction* Add(const QString& id, const QString& menu, const QString& title, const QString& help,
+               const Run& run) {
+    return Add(id, menu, title, help, {}, run);
+  }
   // Registers an action that another object owns and runs, such as undo or an action of a panel.
   void Adopt(const QString& id, const QString& menu, QAction* action, const QString& help);
 
@@ -79,7 +88,7 @@ class ActionRegistry : public QObject {
   void Done(const QString& line);
 
  private:
-  void Run(const ActionEntry& entry, const QString& argument);
+  void RunEntry(const ActionEntry& entry, const QString& argument);
   void Trigger(const QString& id);
 
   QWidget* window_;

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "gui/base/display_text.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -31,16 +32,13 @@ CommandPalette::CommandPalette(ActionRegistry* registry, QWidget* parent)
   setAccessibleName(tr("Command palette"));
   setFrameShape(QFrame::StyledPanel);
   setAutoFillBackground(true);
-  line_ = new QLineEdit(this);
-  line_->setObjectName(QStringLiteral("palette_line"));
+  line_ = Named(new QLineEdit(this), "palette_line");
   line_->setPlaceholderText(tr("An action, or L12H3, channel 100, place 5 …"));
   line_->setAccessibleName(tr("Action"));
-  list_ = new QListWidget(this);
-  list_->setObjectName(QStringLiteral("palette_list"));
+  list_ = Named(new QListWidget(this), "palette_list");
   list_->setFocusPolicy(Qt::NoFocus);
   list_->setUniformItemSizes(true);
-  help_ = new QLabel(this);
-  help_->setObjectName(QStringLiteral("palette_help"));
+  help_ = Named(new QLabel(this), "palette_help");
   help_->setWordWrap(true);
   auto* column = new QVBoxLayout(this);
   column->addWidget(line_);

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/widgets/flow_layout.h"
+
 namespace midscope {
 namespace {
 
@@ -20,28 +22,22 @@ constexpr int kGap = 8;
 
 Tour::Tour(std::vector<TourStep> steps, QWidget* window)
     : QObject(window), steps_(std::move(steps)), window_(window) {
-  frame_ = new QFrame(window);
-  frame_->setObjectName(QStringLiteral("tour_frame"));
+  frame_ = Named(new QFrame(window), "tour_frame");
   frame_->setStyleSheet(
       QStringLiteral("#tour_frame { border: 3px solid #e08a1e; border-radius: 4px; }"));
   frame_->setAttribute(Qt::WA_TransparentForMouseEvents);
-  note_ = new QFrame(window);
-  note_->setObjectName(QStringLiteral("tour_note"));
+  note_ = Named(new QFrame(window), "tour_note");
   note_->setFrameShape(QFrame::StyledPanel);
   note_->setBackgroundRole(QPalette::ToolTipBase);
   note_->setForegroundRole(QPalette::ToolTipText);
   note_->setAutoFillBackground(true);
   note_->setFixedWidth(kNoteWidth);
-  text_ = new QLabel(note_);
-  text_->setObjectName(QStringLiteral("tour_text"));
+  text_ = Named(new QLabel(note_), "tour_text");
   text_->setWordWrap(true);
   text_->setForegroundRole(QPalette::ToolTipText);
-  auto* end = new QPushButton(tr("End the tour"), note_);
-  end->setObjectName(QStringLiteral("tour_end"));
-  back_ = new QPushButton(tr("Back"), note_);
-  back_->setObjectName(QStringLiteral("tour_back"));
-  next_ = new QPushButton(note_);
-  next_->setObjectName(QStringLiteral("tour_next"));
+  auto* end = Named(new QPushButton(tr("End the tour"), note_), "tour_end");
+  back_ = Named(new QPushButton(tr("Back"), note_), "tour_back");
+  next_ = Named(new QPushButton(note_), "tour_next");
   next_->setDefault(true);
   auto* row = new QHBoxLayout;
   row->addWidget(end);

@@ -17,6 +17,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/widgets/flow_layout.h"
+
 namespace midscope {
 
 namespace {
@@ -41,14 +43,12 @@ DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
 
 QDockWidget* DockArea::Add(const QString& id, const QString& title, const QString& help,
                            QWidget* panel, QWidget* head, QWidget* options) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(id);
+  auto* dock = Named(new QDockWidget(title, this), id);
   // A sheet of its own colour on the window's background.
   dock->setBackgroundRole(QPalette::Base);
   dock->setAutoFillBackground(true);
   auto* holder = new QWidget(dock);
-  auto* column = new QVBoxLayout(holder);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(holder));
   column->addWidget(panel);
   dock->setWidget(holder);
   // Qt moves a dock that is behind other tabs out of the window instead of hiding it. A panel that
@@ -331,10 +331,8 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWid
   row->setSpacing(4);
   row->addWidget(text, 1);
   if (head) row->addWidget(head);
-  more_ = new QToolButton(this);
-  more_->setObjectName(QStringLiteral("dock_menu"));
+  more_ = Named(new QToolButton(this), "dock_menu", tr("Help, options and place of this panel"));
   more_->setText(QStringLiteral("⋯"));
-  more_->setToolTip(tr("Help, options and place of this panel"));
   more_->setAccessibleName(tr("Menu of the panel %1").arg(dock->windowTitle()));
   more_->setAutoRaise(true);
   more_->setFocusPolicy(Qt::TabFocus);

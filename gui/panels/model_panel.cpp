@@ -13,6 +13,7 @@
 
 #include "core/compute/device_facts.h"
 #include "gui/widgets/engine_files.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/model/model_options.h"
@@ -75,9 +76,8 @@ std::vector<Parameter> OptionsBesideModel() {
 ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
     : QWidget(parent), link_(std::move(link)) {
   auto* box = new QGroupBox(tr("Model"), this);
-  model_ = new QLineEdit(QStringLiteral("embedded"), box);
-  model_->setObjectName(QStringLiteral("model"));
-  model_->setToolTip(QStringLiteral("<p>") +
+  model_ = Named(new QLineEdit(QStringLiteral("embedded"), box), "model",
+                 QStringLiteral("<p>") +
                      QString::fromStdString(ModelOptions().front().help).toHtmlEscaped() +
                      QStringLiteral("</p>"));
   auto* choose = new QToolButton(box);
@@ -88,16 +88,11 @@ ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
   menu->addAction(tr("File…"), this, &ModelPanel::ChooseFile);
   menu->addAction(tr("Folder…"), this, &ModelPanel::ChooseFolder);
   choose->setMenu(menu);
-  auto* open = new QPushButton(tr("Open"), box);
-  open->setObjectName(QStringLiteral("open"));
-  open->setToolTip(tr("Load the model"));
-  options_ = new ParameterForm(OptionsBesideModel(), box);
-  options_->setObjectName(QStringLiteral("model_options"));
+  auto* open = Named(new QPushButton(tr("Open"), box), "open", tr("Load the model"));
+  options_ = Named(new ParameterForm(OptionsBesideModel(), box), "model_options");
   options_->SetCheck(CheckOptions);
-  fold_ = new FoldBox(QString(), options_, box);
-  fold_->setObjectName(QStringLiteral("model_options_fold"));
-  text_ = new QLabel(box);
-  text_->setObjectName(QStringLiteral("model_text"));
+  fold_ = Named(new FoldBox(QString(), options_, box), "model_options_fold");
+  text_ = Named(new QLabel(box), "model_text");
   text_->setWordWrap(true);
   auto* row = new QHBoxLayout;
   row->addWidget(model_, 1);
@@ -108,8 +103,7 @@ ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
   column->addWidget(fold_);
   column->addWidget(text_);
   column->addLayout(MakeSecond(box));
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = WithoutMargins(new QVBoxLayout(this));
   outer->addWidget(box);
   connect(choose, &QToolButton::clicked, this, &ModelPanel::ChooseFile);
   connect(open, &QPushButton::clicked, this, &ModelPanel::OpenRequested);
@@ -122,24 +116,19 @@ ModelPanel::ModelPanel(std::shared_ptr<EngineLink> link, QWidget* parent)
 }
 
 QLayout* ModelPanel::MakeSecond(QWidget* box) {
-  second_ = new QLineEdit(box);
-  second_->setObjectName(QStringLiteral("second_model"));
-  second_->setPlaceholderText(tr("Model of B: the same as A"));
-  second_->setAccessibleName(tr("Model of B"));
-  second_->setToolTip(
+  second_ = Named(
+      new QLineEdit(box), "second_model",
       tr("<p>A second model, as above, in a process of its own: B is then this model under setting "
          "B, on the same text. It gets the options above; <i>embedded dtype=bfloat16</i> gives it "
          "another number format</p>"));
-  auto* open = new QPushButton(tr("Open as B"), box);
-  open->setObjectName(QStringLiteral("open_second"));
-  auto* adapter = new QPushButton(tr("Adapter…"), box);
-  adapter->setObjectName(QStringLiteral("open_adapter"));
-  adapter->setToolTip(tr("Choose a LoRA adapter: B is A's model with it"));
-  close_second_ = new QPushButton(tr("Close"), box);
-  close_second_->setObjectName(QStringLiteral("close_second"));
-  close_second_->setToolTip(tr("Close the second model: B is a setting of A's model again"));
-  second_text_ = new QLabel(box);
-  second_text_->setObjectName(QStringLiteral("second_model_text"));
+  second_->setPlaceholderText(tr("Model of B: the same as A"));
+  second_->setAccessibleName(tr("Model of B"));
+  auto* open = Named(new QPushButton(tr("Open as B"), box), "open_second");
+  auto* adapter = Named(new QPushButton(tr("Adapter…"), box), "open_adapter",
+                        tr("Choose a LoRA adapter: B is A's model with it"));
+  close_second_ = Named(new QPushButton(tr("Close"), box), "close_second",
+                        tr("Close the second model: B is a setting of A's model again"));
+  second_text_ = Named(new QLabel(box), "second_model_text");
   second_text_->setWordWrap(true);
   const auto request = [this] {
     if (!second_->text().trimmed().isEmpty()) Q_EMIT SecondRequested(second_->text().trimmed());

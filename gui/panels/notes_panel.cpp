@@ -11,19 +11,18 @@
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
 NotesPanel::NotesPanel(const PanelContext& context) : Panel(context) {
   both_ = new QStackedWidget(this);
-  editor_ = new QPlainTextEdit(both_);
-  editor_->setObjectName(QStringLiteral("notes"));
+  editor_ = Named(new QPlainTextEdit(both_), "notes");
   editor_->setAccessibleName(tr("Notes"));
   editor_->setPlaceholderText(
       tr("Notes on what is on the screen. They are kept in the session, and in saved results"));
   editor_->setTabChangesFocus(true);
-  of_file_ = new QPlainTextEdit(both_);
-  of_file_->setObjectName(QStringLiteral("notes_of_file"));
+  of_file_ = Named(new QPlainTextEdit(both_), "notes_of_file");
   of_file_->setAccessibleName(tr("Notes of the shown file"));
   of_file_->setReadOnly(true);
   of_file_->setPlaceholderText(tr("The file has no notes"));

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/panel.h"
 
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
+#include "gui/base/display_text.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/flow_layout.h"
+#include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
 
 Panel::Panel(const PanelContext& context) : context_(context) {}
+
+const ResultFiles& Panel::files() const { return session()->files_of_engine(); }
+
+ChooseFile Panel::file_dialog() const {
+  return [link = files().link()](QWidget* parent) {
+    return ChooseEngineFile(parent, link, tr("Choose a file"), {}, {});
+  };
+}
 
 nlohmann::json Panel::State() const { return nullptr; }
 
@@ -32,8 +45,7 @@ void Panel::LinkTokenAxis(Plot* plot) {
 }
 
 void Panel::LayOut(QWidget* view, QLayout* head, FlowLayout* options) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(this));
   column->setSpacing(0);
   head_ = new QWidget(this);
   head->setContentsMargins(0, 0, 0, 0);
@@ -45,6 +57,31 @@ void Panel::LayOut(QWidget* view, QLayout* head, FlowLayout* options) {
   options_->setLayout(options);
   options_->hide();
   column->addWidget(options_);
+}
+
+void Panel::DrawWhenShown() {
+  waits_ = true;
+  if (DrawsAtOnce()) DrawWaiting();
+}
+
+void Panel::DrawWaiting() {
+  if (std::exchange(waits_, false)) Draw();
+}
+
+bool Panel::Try(const std::function<void()>& work) {
+  const QString why = ErrorText(work);
+  if (!why.isEmpty()) Q_EMIT Failed(why);
+  return why.isEmpty();
+}
+
+QPushButton* Panel::MakeSwitch(const QString& name, const std::string& probe) {
+  auto* button = Named(new QPushButton(tr("Switch on"), this), name,
+                       tr("Runs the probe %1 with every full run, as Other records, Probes does")
+                           .arg(QString::fromStdString(probe)));
+  connect(button, &QPushButton::clicked, this, [this, probe] {
+    session()->SetProbeOptions(WithProbe(session()->probe_options(), probe));
+  });
+  return button;
 }
 
 void Panel::showEvent(QShowEvent* event) {

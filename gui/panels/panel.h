@@ -5,12 +5,16 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/intervention/intervention.h"
 #include "gui/session/changes.h"
+#include "gui/widgets/parameter_field.h"
+
+class QPushButton;
 
 namespace midscope {
 
@@ -19,6 +23,7 @@ class FlowLayout;
 class Selection;
 class JsonFields;
 class Plot;
+class ResultFiles;
 class Session;
 class TriedSettings;
 
@@ -41,7 +46,7 @@ class Panel : public QWidget {
   // that slow panels redraw only that. Called at most once per turn of the event loop.
   virtual void Refresh(Changes changes) = 0;
   // Draws immediately what a hidden panel would draw when it is shown.
-  virtual void DrawWaiting() {}
+  virtual void DrawWaiting();
   // The plots that currently show data, for export; call DrawWaiting first.
   virtual std::vector<Plot*> plots() const { return {}; }
   // The panel's main control, which the window shows in the title, and further controls, which are
@@ -80,6 +85,8 @@ class Panel : public QWidget {
   void RatiosOffered(const midscope::HeadRatioTable& ratios, bool dragging);
   // Emitted when the user has chosen another channel to view.
   void ChannelChosen(qint64 before, qint64 channel);
+  // Emitted when the user opens a results file of the engine's machine in the window.
+  void ResultsOffered(const QString& path);
   // Emitted when another panel is to be shown; `id`: PanelEntry::id.
   void PanelRequested(const QString& id);
   // Emitted when the panel cannot do what the user requested.
@@ -89,6 +96,10 @@ class Panel : public QWidget {
   Session* session() const { return context_.session; }
   Selection* selection() const { return context_.selection; }
   TriedSettings* tried() const { return context_.tried; }
+  // Files of the engine's machine.
+  const ResultFiles& files() const;
+  // Opens a dialog for one of them, for fields of forms; returns "" if the user closes it.
+  ChooseFile file_dialog() const;
   // Makes the plot show the selection's part of the token axis, and makes Esc in it release the
   // selection.
   void LinkTokenAxis(Plot* plot);
@@ -96,6 +107,14 @@ class Panel : public QWidget {
   bool OffersProbe(const std::string& name) const;
   // Whether to draw at once. False for a panel that is hidden while its window is visible.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
+  // Draws the panel now or, if it is hidden, when it is shown.
+  void DrawWhenShown();
+  bool waits() const { return waits_; }
+  virtual void Draw() {}
+  // Runs `work`. If it throws an Error, emits Failed with its message and returns false.
+  bool Try(const std::function<void()>& work);
+  // A button with this object name that runs the probe with every full run.
+  QPushButton* MakeSwitch(const QString& name, const std::string& probe);
   void showEvent(QShowEvent* event) override;
   // Lays out the panel: `head` above the view until a title takes it, `options` below it.
   void LayOut(QWidget* view, QLayout* head, FlowLayout* options);
@@ -104,6 +123,7 @@ class Panel : public QWidget {
   PanelContext context_;
   QWidget* head_ = nullptr;
   QWidget* options_ = nullptr;
+  bool waits_ = false;  // whether to draw when it is shown
 };
 
 }  // namespace midscope

@@ -13,6 +13,7 @@
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_picture.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
@@ -20,8 +21,7 @@ PictureDialog::PictureDialog(Plot* plot, int millimetres, QWidget* parent)
     : QDialog(parent), plot_(plot), millimetres_(millimetres) {
   setWindowTitle(tr("Export picture"));
   const PlotPicture picture(*plot, millimetres);
-  auto* preview = new QLabel(this);
-  preview->setObjectName(QStringLiteral("picture_preview"));
+  auto* preview = Named(new QLabel(this), "picture_preview");
   preview->setPixmap(QPixmap::fromImage(picture.Image(logicalDpiX())));
   auto* scroll = new QScrollArea(this);
   scroll->setWidget(preview);

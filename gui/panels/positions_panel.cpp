@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QGroupBox>
 #include <QLabel>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QStandardItemModel>
@@ -92,22 +91,15 @@ QGroupBox* Group(const QString& title, QWidget* content) {
 
 PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   plot_ = new LinesPlot(this);
-  picture_ = new QComboBox(this);
-  picture_->setObjectName(QStringLiteral("positions_picture"));
+  picture_ = Named(new QComboBox(this), "positions_picture");
   for (const Picture& picture : Pictures()) picture_->addItem(picture.name);
-  error_ = new QLabel(this);
-  error_->setObjectName(QStringLiteral("positions_error"));
+  error_ = Named(new QLabel(this), "positions_error");
   auto* forms = new QWidget(this);
-  auto* column = new QVBoxLayout(forms);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(forms));
   MakeForms(column);
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidget(forms);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
   auto* sides = new QSplitter(Qt::Horizontal, this);
   sides->addWidget(plot_);
-  sides->addWidget(scroll);
+  sides->addWidget(MakeScrollArea(forms, this));
   sides->setSizes({500, 260});
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("show"), picture_);
@@ -122,8 +114,7 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
 }
 
 void PositionsPanel::MakeForms(QVBoxLayout* column) {
-  sampler_ = new QComboBox(this);
-  sampler_->setObjectName(QStringLiteral("positions_sampler"));
+  sampler_ = Named(new QComboBox(this), "positions_sampler");
   for (const PositionSampler& sampler : PositionSamplers()) {
     sampler_->addItem(QString::fromStdString(sampler.name));
     sampler_->setItemData(sampler_->count() - 1,
@@ -132,8 +123,7 @@ void PositionsPanel::MakeForms(QVBoxLayout* column) {
   }
   size_ = new ParameterForm(PositionSampleParameters(), this, "positions_");
   auto* content = new QWidget(this);
-  sampler_column_ = new QVBoxLayout(content);
-  sampler_column_->setContentsMargins(0, 0, 0, 0);
+  sampler_column_ = WithoutMargins(new QVBoxLayout(content));
   sampler_column_->addWidget(sampler_);
   sampler_column_->addWidget(size_);
   sampler_options_ = nullptr;
@@ -154,17 +144,14 @@ QWidget* PositionsPanel::MakeButtons() {
   auto* buttons = new QWidget(this);
   auto* row = MakeControlRow();
   buttons->setLayout(row);
-  auto* positions = new QToolButton(this);
-  positions->setObjectName(QStringLiteral("positions_to_b"));
-  positions->setText(tr("Ids to B"));
-  positions->setToolTip(
+  auto* positions = Named(
+      new QToolButton(this), "positions_to_b",
       tr("<p>Setting B gets these position ids: those of a sample as long as the prompt</p>"));
-  scheme_ = new QComboBox(this);
-  scheme_->setObjectName(QStringLiteral("rope_scheme"));
-  auto* scheme = new QToolButton(this);
-  scheme->setObjectName(QStringLiteral("scheme_to_b"));
+  positions->setText(tr("Ids to B"));
+  scheme_ = Named(new QComboBox(this), "rope_scheme");
+  auto* scheme =
+      Named(new QToolButton(this), "scheme_to_b", tr("Setting B gets the chosen position scheme"));
   scheme->setText(tr("Scheme to B"));
-  scheme->setToolTip(tr("Setting B gets the chosen position scheme"));
   row->addWidget(positions);
   row->addWidget(scheme_);
   row->addWidget(scheme);

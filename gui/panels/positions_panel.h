@@ -57,7 +57,7 @@ class PositionsPanel : public Panel {
   void FollowLearned();
   void OfferSchemes();
   void OfferPictures();
-  void Draw();
+  void Draw() override;
 
   LinesPlot* plot_;
   QComboBox* picture_;

@@ -14,7 +14,6 @@
 #include <QTableView>
 #include <QToolButton>
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -134,22 +133,17 @@ RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   pages_ = new QStackedWidget(this);
   pages_->addWidget(plot_);
   pages_->addWidget(table_view_);
-  choice_ = new QComboBox(this);
-  choice_->setObjectName(QStringLiteral("record_choice"));
+  choice_ = Named(new QComboBox(this), "record_choice");
   // Takes the width from the available space, because record names are long and the window may be
   // narrow.
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(14);
-  side_ = new QComboBox(this);
-  side_->setObjectName(QStringLiteral("record_side"));
+  side_ = Named(new QComboBox(this), "record_side", tr("Setting whose record is shown"));
   side_->addItems({tr("A"), tr("B")});
-  side_->setToolTip(tr("Setting whose record is shown"));
-  form_ = new QComboBox(this);
-  form_->setObjectName(QStringLiteral("record_form"));
+  form_ = Named(new QComboBox(this), "record_form");
   form_->addItems({tr("heat map"), tr("lines")});
   place_row_ = new QHBoxLayout;
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("record_note"));
+  note_ = Named(new QLabel(this), "record_note");
   note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* row = MakeControlRow();
   row->addWidget(choice_, 2);
@@ -165,13 +159,13 @@ RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   sides->setSizes({500, 260});
   LayOutPanel(this, sides, row);
   for (QComboBox* box : {choice_, side_, form_}) {
-    connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::ShowChosen);
+    connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::Draw);
   }
   OfferRecords();
 }
 
 std::vector<Plot*> RecordPanel::plots() const {
-  if (!shows_picture_) return {};
+  if (!shows_picture()) return {};
   return {plot_};
 }
 
@@ -193,13 +187,11 @@ void RecordPanel::Refresh(Changes changes) {
 }
 
 void RecordPanel::MakeProbes() {
-  probes_ = new ProbeForm(this);
-  probes_->setObjectName(QStringLiteral("probes"));
+  probes_ = Named(new ProbeForm(this, file_dialog()), "probes");
   probes_->hide();
-  probes_shown_ = new QToolButton(this);
-  probes_shown_->setObjectName(QStringLiteral("probes_shown"));
+  probes_shown_ = Named(new QToolButton(this), "probes_shown",
+                        tr("Choose further probes, and the options of all"));
   probes_shown_->setText(tr("Probes"));
-  probes_shown_->setToolTip(tr("Choose further probes, and the options of all"));
   probes_shown_->setCheckable(true);
   connect(probes_shown_, &QToolButton::toggled, probes_, &QWidget::setVisible);
   connect(probes_, &ProbeForm::RunRequested, this,
@@ -212,11 +204,6 @@ void RecordPanel::OfferProbes() {
     const auto& model = session()->model();
     probes_->SetProbes(model ? model->probes : std::vector<ProbeOffer>());
   });
-}
-
-void RecordPanel::Try(const std::function<void()>& work) {
-  const QString why = ErrorText(work);
-  if (!why.isEmpty()) Q_EMIT session()->Failed(why);
 }
 
 QStringList RecordPanel::choices() const {
@@ -282,16 +269,7 @@ void RecordPanel::OfferRecords() {
     choice_->setCurrentIndex(std::max<int>(choice_->findData(before), choices_.empty() ? -1 : 0));
   }
   side_->setVisible(session()->differs());
-  waits_ = !DrawsAtOnce();
-  if (waits_) {
-    shows_picture_ = chosen().array != nullptr;
-  } else {
-    ShowChosen();
-  }
-}
-
-void RecordPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) ShowChosen();
+  DrawWhenShown();
 }
 
 Side RecordPanel::ShownSide() const {
@@ -307,10 +285,9 @@ RecordPanel::Chosen RecordPanel::chosen() const {
   return found;
 }
 
-void RecordPanel::ShowChosen() {
+void RecordPanel::Draw() {
   const auto [choice, record, array] = chosen();
-  shows_picture_ = array != nullptr;
-  form_->setVisible(shows_picture_);
+  form_->setVisible(array != nullptr);
   if (array) {
     MakePlaceBoxes(*record, *array);
     ShowPicture(*record, *array);
@@ -333,10 +310,9 @@ void RecordPanel::MakePlaceBoxes(const Record& record, const Array& array) {
     place_axes_ = axes;
     for (const std::string& axis : axes) {
       auto* label = new QLabel(QString::fromStdString(axis), this);
-      auto* box = new QSpinBox(this);
-      box->setObjectName(QStringLiteral("place_") + QString::fromStdString(axis));
-      box->setToolTip(tr("Index along this axis, from 0"));
-      connect(box, &QSpinBox::valueChanged, this, &RecordPanel::ShowChosen);
+      auto* box = Named(new QSpinBox(this), QStringLiteral("place_") + QString::fromStdString(axis),
+                        tr("Index along this axis, from 0"));
+      connect(box, &QSpinBox::valueChanged, this, &RecordPanel::Draw);
       place_row_->addWidget(label);
       place_row_->addWidget(box);
       place_boxes_.push_back(box);

@@ -3,7 +3,6 @@
 // table, others as a heat map or lines. All labels come from the record.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,7 +34,6 @@ class RecordPanel : public Panel {
   // Draws the two-dimensional arrays of records that no other panel shows.
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& state) override;
@@ -47,7 +45,7 @@ class RecordPanel : public Panel {
   QStringList choices() const;
   QStringList titles() const;
   void Choose(const QString& choice);
-  bool shows_picture() const { return shows_picture_; }
+  bool shows_picture() const { return chosen().array != nullptr; }
 
  private:
   // An entry of the box: a table if `array` is empty, else a plot.
@@ -69,12 +67,10 @@ class RecordPanel : public Panel {
   static void AddChoices(const Record& record, std::vector<Choice>& choices);
 
   void MakeProbes();
-  // Runs `work`. If it throws an Error, the session reports its message.
-  void Try(const std::function<void()>& work);
   void OfferProbes();
   void OfferRecords();
   Side ShownSide() const;
-  void ShowChosen();
+  void Draw() override;
   void MakePlaceBoxes(const Record& record, const Array& array);
   void ShowPicture(const Record& record, const Array& array);
   void RefreshNote(const Record* record);
@@ -94,8 +90,6 @@ class RecordPanel : public Panel {
   QLabel* note_;
   ProbeForm* probes_;
   QToolButton* probes_shown_;
-  bool shows_picture_ = false;
-  bool waits_ = false;  // to draw, with all changes, until the panel is shown
 };
 
 }  // namespace midscope

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QTabWidget>
 #include <algorithm>
@@ -115,10 +114,7 @@ void ShowMap(const Record& record, const ScanView& view, RecordPlot& plot) {
 ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
-  auto* scroll = new QScrollArea(tabs_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  form_ = new ParameterForm(FormParameters(), scroll, "scan_");
+  form_ = new ParameterForm(FormParameters(), tabs_, "scan_");
   form_->SetLabels({{"over", tr("go over")},
                     {"with", tr("change of each")},
                     {"layers", tr("in layers")},
@@ -130,34 +126,24 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   form_->SetApplies(AppliesToKind);
   form_->SetCheck([](const OptionSet& options) { RequestOf(options); });
   form_->Offer("with", OfferedTerms());
-  scroll->setWidget(form_);
   bars_ = new BarPlot(tabs_, QStringLiteral("scan_largest"));
   map_ = new RecordPlot(tabs_, QStringLiteral("scan_map"));
-  tabs_->addTab(scroll, tr("Options"));
+  tabs_->addTab(MakeScrollArea(form_, tabs_), tr("Options"));
   tabs_->addTab(bars_, tr("Largest"));
   tabs_->addTab(map_, tr("Map"));
-  start_ = new QPushButton(tr("Scan"), this);
-  start_->setObjectName(QStringLiteral("scan_start"));
-  start_->setToolTip(
+  start_ = Named(
+      new QPushButton(tr("Scan"), this), "scan_start",
       tr("<p>Runs the change of every item on samples of the task, on top of setting A and against "
          "it. Cancel in the status bar stops it; what is done stays</p>"));
-  click_ = new QComboBox(this);
-  click_->setObjectName(QStringLiteral("scan_click"));
-  click_->setToolTip(
-      tr("<p>A click on an item makes B what the item was run under, or adds it to B</p>"));
+  click_ =
+      Named(new QComboBox(this), "scan_click",
+            tr("<p>A click on an item makes B what the item was run under, or adds it to B</p>"));
   click_->addItems({tr("click: B is A and the item"), tr("click: add the item to B")});
-  view_ = new QComboBox(this);
-  view_->setObjectName(QStringLiteral("scan_view"));
-  view_->setToolTip(tr("Quantity of the scan that is shown"));
+  view_ = Named(new QComboBox(this), "scan_view", tr("Quantity of the scan that is shown"));
   view_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   view_->hide();
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("scan_note"));
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(start_);
-  row->addWidget(view_);
-  row->addWidget(click_);
-  row->addWidget(note_);
+  note_ = Named(new QLabel(this), "scan_note");
+  FlowLayout* row = MakeControlFlow({start_, view_, click_, note_});
   LayOutPanel(this, tabs_, row);
   connect(start_, &QPushButton::clicked, this, &ScanPanel::Start);
   connect(form_, &ParameterForm::Changed, this, &ScanPanel::ShowCost);
@@ -179,7 +165,7 @@ std::vector<std::string> ScanPanel::Records() { return {kScanRecord}; }
 const Record* ScanPanel::ShownRecord() const { return session()->record(Side::kA, kScanRecord); }
 
 void ScanPanel::Start() {
-  const QString why = ErrorText([this] {
+  const bool started = Try([this] {
     ScanRequest request = RequestOf(form_->Checked());
     request.base = session()->setting(Side::kA);
     // Reports errors that depend on the model before anything is stopped.
@@ -188,10 +174,7 @@ void ScanPanel::Start() {
       request.first = HeadsByScore(session()->record(Side::kA, kPositionAwarenessRecord));
     session()->Scan(request);
   });
-  if (!why.isEmpty()) {
-    Q_EMIT session()->Failed(why);
-    return;
-  }
+  if (!started) return;
   tabs_->setCurrentWidget(
       form_->options().Text("over") == "layer_spans" ? static_cast<QWidget*>(map_) : bars_);
 }
@@ -201,12 +184,7 @@ void ScanPanel::Refresh(Changes changes) {
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
     return;
   ShowState(ShownRecord());  // updates the button even if the panel is hidden
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
-}
-
-void ScanPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+  DrawWhenShown();
 }
 
 void ScanPanel::OfferViews(const Record* record) {
@@ -295,7 +273,7 @@ void ScanPanel::Offer(const QString& item) {
       MakeScan(FindScanKind(TextAttribute(*record, "over").toStdString()),
                TextAttribute(*record, "with").toStdString(), range, session()->model()->config);
   const bool adds = click_->currentIndex() == 1;
-  const QString why = ErrorText([&] {
+  Try([&] {
     const std::string base = TextAttribute(*record, "base").toStdString();
     const Intervention before =
         adds ? session()->setting(Side::kB) : ParseIntervention(base.empty() ? "none" : base);
@@ -305,7 +283,6 @@ void ScanPanel::Offer(const QString& item) {
           QString::fromStdString(PrintIntervention(WithOneMore(before, TermOf(scan, one)))));
     }
   });
-  if (!why.isEmpty()) Q_EMIT Failed(why);
 }
 
 std::vector<Plot*> ScanPanel::plots() const {

@@ -28,7 +28,6 @@ class ScanPanel : public Panel {
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
 
   ParameterForm* form() const { return form_; }
@@ -37,7 +36,7 @@ class ScanPanel : public Panel {
 
  private:
   void Start();
-  void Draw();
+  void Draw() override;
   void OfferViews(const Record* record);
   void ShowState(const Record* record);
   void ShowCost();
@@ -54,8 +53,7 @@ class ScanPanel : public Panel {
   QPushButton* start_;
   QLabel* note_;
   std::vector<ScanView> views_;
-  QString new_view_;    // name of a view that arrived while another one was shown; "": none
-  bool waits_ = false;  // to draw until the panel is shown
+  QString new_view_;  // name of a view that arrived while another one was shown; "": none
 };
 
 }  // namespace midscope

@@ -82,15 +82,12 @@ class AttentionPlot : public Plot {
   QCPItemStraightLine* threshold_of(Side side) const {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
-  QCPGraph* difference_graph() const { return difference_; }
   // The sums of the row over each passage that contains no other passage: bars, five points each,
   // and bars of the tokens outside all passages, on a linear axis that shows many tokens;
   // horizontal lines, three points each, on a logarithmic axis of a long prompt; otherwise empty.
   QCPGraph* sums_of(Side side) const { return side == Side::kA ? sums_a_ : sums_b_; }
   // Two graphs, for A and B, per other head.
   const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
-  // One graph of sums per graph in other_graphs().
-  const std::vector<QCPGraph*>& other_sums() const { return other_sums_; }
   // Whether bars of passages are drawn instead of tokens.
   bool shows_sums() const { return shows_sums_; }
   const TokenSpan& range() const { return range_; }

@@ -30,7 +30,6 @@ class ChoiceHistory : public QObject {
   void AddChannel(qint64 before, qint64 after);
 
  private:
-  class PinStep;
   void AddPins();
   void RestorePins(const std::vector<PinnedHead>& pins);
 

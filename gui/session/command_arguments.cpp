@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/session/command_arguments.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "core/terms/intervention_text.h"
 #include "data/tasks/passages_task.h"
 #include "gui/base/record_access.h"
-#include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
 #include "probes/engine/own_text_request.h"
@@ -151,8 +152,10 @@ bool NeedsTextFile(const PromptRequest& request) {
   return request.task.empty() && (!request.question.empty() || !request.pieces.empty());
 }
 
-void WriteTextFile(const PromptRequest& request, const QString& path) {
-  WriteWholeFile("text", path, PassagesLine(PiecesTextOf(request)));
+InputFile TextInput(const PromptRequest& request, const QString& out) {
+  const QFileInfo file(out);
+  return {QDir(file.path()).filePath(file.completeBaseName() + QStringLiteral(".text.jsonl")),
+          TextFileLine(request)};
 }
 
 QString TextFileLine(const PromptRequest& request) {

@@ -9,6 +9,7 @@
 
 #include "core/base/options.h"
 #include "gui/base/view_types.h"
+#include "gui/session/sweep_process.h"
 #include "probes/engine/engine.h"
 
 namespace midscope {
@@ -31,7 +32,7 @@ QStringList ProbeArguments(const Session& session, const Intervention& setting, 
 
 // Arguments of `midscope influence` for the shown prompt and place and the setting of A, without
 // its further options. `text_file`: for own text with a question or pieces, the file that
-// WriteTextFile writes. Throws as ProbeArguments does.
+// TextInput returns. Throws as ProbeArguments does.
 QStringList InfluenceArguments(const Session& session, const QString& text_file);
 
 // The axes of a sweep, in addition to the shown prompt.
@@ -39,7 +40,7 @@ struct SweepChoice {
   std::vector<std::string> settings;  // texts of settings; duplicates are dropped
   std::string places = {};            // "": the places of the prompt
   int64_t samples = 0;                // for a task; own text has one sample
-  QString text_file;                  // for own text: the file that WriteTextFile writes
+  QString text_file;                  // for own text: the file that TextInput returns
 };
 // Returns how many places such a text has, for an estimate of the cost.
 int64_t CountPlaces(const Session& session, const std::string& places);
@@ -50,8 +51,8 @@ QStringList SweepArguments(const Session& session, const SweepChoice& choice);
 // Whether the prompt must be passed to a command as a file: own text with a question or pieces
 // (data/tasks/passages_task.h).
 bool NeedsTextFile(const PromptRequest& request);
-// Writes that file. Throws Error (failure).
-void WriteTextFile(const PromptRequest& request, const QString& path);
+// That file, beside the results file `out` of the command.
+InputFile TextInput(const PromptRequest& request, const QString& out);
 // The contents of that file: one line.
 QString TextFileLine(const PromptRequest& request);
 // The shell command that writes the file kTextFile.

@@ -113,7 +113,6 @@ class Session : public QObject {
   void StartMeans();
   // If false, no means are requested and running ones are stopped; finished samples are kept.
   void SetMeansWanted(bool wanted);
-  bool means_wanted() const { return means_wanted_; }
   // Sets the options of all further capture runs, and repeats the runs of the shown settings with
   // them (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Session: handling of the engine's replies.
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -18,29 +18,18 @@ namespace {
 constexpr double kMostRows = 0.5;
 
 QString BusyText(RequestKind kind) {
-  switch (kind) {
-    case RequestKind::kOpen:
-      return Session::tr("Opening the model");
-    case RequestKind::kPrompt:
-      return Session::tr("Making the prompts");
-    case RequestKind::kCaptureRun:
-      return Session::tr("Full run");
-    case RequestKind::kCompare:
-      return Session::tr("Means over samples");
-    case RequestKind::kScan:
-      return Session::tr("Scan");
-    case RequestKind::kChannelSearch:
-      return Session::tr("Search for channels");
-    case RequestKind::kPromptChannels:
-      return Session::tr("Channels of this prompt");
-    case RequestKind::kGenerate:
-      return Session::tr("Generating text");
-    case RequestKind::kProbeSamples:
-      return Session::tr("Heads over samples");
-    case RequestKind::kWhatIf:
-      break;
-  }
-  return Session::tr("Outcome at every place");
+  const std::map<RequestKind, QString> texts = {
+      {RequestKind::kOpen, Session::tr("Opening the model")},
+      {RequestKind::kPrompt, Session::tr("Making the prompts")},
+      {RequestKind::kCaptureRun, Session::tr("Full run")},
+      {RequestKind::kWhatIf, Session::tr("Outcome at every place")},
+      {RequestKind::kCompare, Session::tr("Means over samples")},
+      {RequestKind::kScan, Session::tr("Scan")},
+      {RequestKind::kChannelSearch, Session::tr("Search for channels")},
+      {RequestKind::kPromptChannels, Session::tr("Channels of this prompt")},
+      {RequestKind::kGenerate, Session::tr("Generating text")},
+      {RequestKind::kProbeSamples, Session::tr("Heads over samples")}};
+  return texts.at(kind);
 }
 
 // The word for the kind of run, for Failed and Succeeded.
@@ -61,44 +50,22 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
       reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
   const bool taken = reply->outcome.end == JobEnd::kDone && changes_engine;
   const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
-  switch (reply->outcome.end) {
-    case JobEnd::kFailed:
-      if (about_this_prompt) OnFailed(*reply);
-      if (changes_engine) OnNotTaken();
-      break;
-    case JobEnd::kCancelled:
-      if (changes_engine) OnNotTaken();
-      break;
-    case JobEnd::kDone:
-      if (!about_this_prompt) break;
-      Q_EMIT Succeeded(WhatOf(reply->kind, reply->side));
-      switch (reply->kind) {
-        case RequestKind::kOpen:
-          OnOpen(*reply);
-          break;
-        case RequestKind::kPrompt:
-          OnPrompt(*reply);
-          break;
-        case RequestKind::kCaptureRun:
-          OnCaptureRun(*reply);
-          break;
-        case RequestKind::kWhatIf:
-          OnWhatIf(*reply);
-          break;
-        case RequestKind::kCompare:
-          OnMeans(*reply);
-          break;
-        case RequestKind::kPromptChannels:
-          TakeChannels(*reply);
-          break;
-        case RequestKind::kScan:
-        case RequestKind::kChannelSearch:
-        case RequestKind::kGenerate:
-        case RequestKind::kProbeSamples:
-          break;
-      }
-      break;
+  static const std::map<RequestKind, void (Session::*)(const EngineReply&)> takers = {
+      {RequestKind::kOpen, &Session::OnOpen},
+      {RequestKind::kPrompt, &Session::OnPrompt},
+      {RequestKind::kCaptureRun, &Session::OnCaptureRun},
+      {RequestKind::kWhatIf, &Session::OnWhatIf},
+      {RequestKind::kCompare, &Session::OnMeans},
+      {RequestKind::kPromptChannels, &Session::TakeChannels}};
+  const JobEnd end = reply->outcome.end;
+  if (end == JobEnd::kFailed && about_this_prompt) OnFailed(*reply);
+  if (end != JobEnd::kDone && changes_engine) OnNotTaken();
+  if (end == JobEnd::kDone && about_this_prompt) {
+    Q_EMIT Succeeded(WhatOf(reply->kind, reply->side));
+    const auto taker = takers.find(reply->kind);
+    if (taker != takers.end()) (this->*taker->second)(*reply);
   }
+  // Replies of the other kinds are handled without a result as well.
   if (reply->kind == RequestKind::kScan) OnScan(*reply);
   if (reply->kind == RequestKind::kChannelSearch) OnChannelSearch(*reply);
   if (reply->kind == RequestKind::kGenerate) OnGenerate(*reply);

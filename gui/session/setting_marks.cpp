@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/session/setting_marks.h"
 
-#include <QUndoCommand>
 #include <QUndoStack>
 
 #include "core/base/json_fields.h"
 #include "gui/base/display_text.h"
+#include "gui/base/value_step.h"
 
 namespace midscope {
-
-class SettingMarks::NameStep : public QUndoCommand {
- public:
-  NameStep(SettingMarks* marks, const QString& setting, const QString& name)
-      : QUndoCommand(QObject::tr("name “%1”").arg(name.isEmpty() ? marks->Name(setting) : name)),
-        marks_(marks),
-        setting_(setting),
-        before_(marks->Name(setting)),
-        after_(name) {}
-  void redo() override { marks_->Write(setting_, after_); }
-  void undo() override { marks_->Write(setting_, before_); }
-
- private:
-  SettingMarks* marks_;
-  QString setting_;
-  QString before_;
-  QString after_;
-};
 
 QString SettingMarks::Name(const QString& setting) const {
   const auto found = names_.find(setting);
@@ -36,7 +18,10 @@ void SettingMarks::SetName(const QString& setting, const QString& name) {
   const QString trimmed = name.simplified();
   if (setting.isEmpty() || Name(setting) == trimmed) return;
   if (stack_) {
-    stack_->push(new NameStep(this, setting, trimmed));
+    const QString before = Name(setting);
+    stack_->push(new ValueStep<QString>(
+        tr("name “%1”").arg(trimmed.isEmpty() ? before : trimmed), before, trimmed,
+        [this, setting](const QString& name_now) { Write(setting, name_now); }));
   } else {
     Write(setting, trimmed);
   }

@@ -55,7 +55,6 @@ class SettingMarks : public QObject {
   void Changed();
 
  private:
-  class NameStep;
   void Write(const QString& setting, const QString& name);
 
   QUndoStack* stack_ = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "gui/base/write_whole_file.h"
 #include "probes/client/engine_command.h"
 
 namespace midscope {
@@ -18,10 +19,27 @@ constexpr int kMillisecondsToStop = 3000;
 constexpr QLatin1String kMessageStart("midscope: ");
 constexpr QLatin1String kTableStart("so far ");
 
+// The arguments with the names that files of this machine have on the engine's.
+Message WordsThere(const QStringList& arguments, const std::optional<InputFile>& input,
+                   SentFiles& sent) {
+  const QString name =
+      input ? QString::fromStdString(sent.SentText(input->text.toStdString(), ".jsonl"))
+            : QString();
+  Message words = Message::array();
+  QString option;
+  for (QString word : arguments) {
+    const bool names_files = option == QLatin1String("--with") || option == QLatin1String("--task");
+    option = word;
+    if (names_files && input) word.replace(input->path, name);
+    words.push_back(names_files ? sent.Sent(word.toStdString()) : word.toStdString());
+  }
+  return words;
+}
+
 }  // namespace
 
 SweepProcess::SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent)
-    : QObject(parent), link_(std::move(link)) {
+    : QObject(parent), link_(std::move(link)), sent_(*link_) {
   process_.setProcessChannelMode(QProcess::SeparateChannels);
   connect(&process_, &QProcess::readyReadStandardError, this, &SweepProcess::ReadErrors);
   connect(&process_, &QProcess::readyReadStandardOutput, this,
@@ -42,7 +60,8 @@ SweepProcess::~SweepProcess() {
   if (!process_.waitForFinished(kMillisecondsToStop)) process_.kill();
 }
 
-void SweepProcess::Start(const QStringList& arguments, bool table) {
+void SweepProcess::Start(const QStringList& arguments, bool table,
+                         const std::optional<InputFile>& input) {
   if (running()) return;
   output_.clear();
   table_.clear();
@@ -50,7 +69,8 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
   rest_.clear();
   held_ = false;
   stopped_ = false;
-  if (link_->command().remote) return StartThere(arguments);
+  if (link_->command().remote) return StartThere(arguments, input);
+  if (input) WriteWholeFile("text", input->path, input->text.toStdString());
   QStringList all = arguments;
   all << QStringLiteral("--progress") << QStringLiteral("json");
   if (table) all << QStringLiteral("--watch") << QString::number(kSecondsBetweenTables);
@@ -67,11 +87,9 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
 }
 
 // Lines of the program arrive as notes, its progress as progress.
-void SweepProcess::StartThere(const QStringList& arguments) {
+void SweepProcess::StartThere(const QStringList& arguments, const std::optional<InputFile>& input) {
   stop_there_ = false;
-  Message words = Message::array();
-  for (const QString& word : arguments) words.push_back(word.toStdString());
-  there_ = std::thread([this, words] {
+  there_ = std::thread([this, arguments, input] {
     const auto here = [this](auto function) {
       QMetaObject::invokeMethod(this, function, Qt::QueuedConnection);
     };
@@ -85,7 +103,7 @@ void SweepProcess::StartThere(const QStringList& arguments) {
     };
     Message answer;
     const JobOutcome outcome = RunJob(context, [&](const JobContext& job) {
-      answer = link_->Call("command", {{"arguments", words}}, job);
+      answer = link_->Call("command", {{"arguments", WordsThere(arguments, input, sent_)}}, job);
     });
     here([this, answer, outcome] {
       there_.join();

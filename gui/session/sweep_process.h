@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs `midscope sweep`, or `midscope tune`, as a separate process: the window runs exactly the
-// command that it shows, and a sweep neither blocks the window nor ends if the window crashes.
+// Runs a command of the program, such as `midscope sweep`, as a separate process: the window runs
+// exactly the command that it shows, and a sweep neither blocks the window nor ends if the window
+// crashes.
 //
 //   SweepProcess sweep;
 //   connect(&sweep, &SweepProcess::Progressed, ...);
@@ -18,21 +19,31 @@
 
 #include "core/base/job.h"
 #include "probes/client/engine_link.h"
+#include "probes/client/sent_files.h"
 
 namespace midscope {
+
+// A text file that a command reads.
+struct InputFile {
+  QString path;
+  QString text;
+};
 
 class SweepProcess : public QObject {
   Q_OBJECT
 
  public:
   // A sweep of an engine on another machine runs there, and goes on if the connection breaks.
+  // Files of this machine in its settings and task are sent there (sent_files.h).
   explicit SweepProcess(std::shared_ptr<EngineLink> link, QObject* parent = nullptr);
   // Interrupts a running sweep; its file keeps the finished samples.
   ~SweepProcess() override;
 
   // Starts the program with these arguments and those that enable progress output. `table`: also
-  // print intermediate tables. No effect while a sweep is running.
-  void Start(const QStringList& arguments, bool table = true);
+  // print intermediate tables. `input` is written before; another machine gets it under another
+  // name. No effect while a sweep is running. Throws Error if `input` cannot be written.
+  void Start(const QStringList& arguments, bool table = true,
+             const std::optional<InputFile>& input = {});
   // Interrupts the sweep like Ctrl-C: the file keeps the finished samples, and --resume continues
   // it. No effect if none is running.
   void Stop();
@@ -57,13 +68,14 @@ class SweepProcess : public QObject {
   void Finished(const QString& failure, bool stopped);
 
  private:
-  void StartThere(const QStringList& arguments);
+  void StartThere(const QStringList& arguments, const std::optional<InputFile>& input);
   void Send(int signal);
   void ReadErrors();
   void ReadLine(const QString& line);
   void OnFinished(int code, QProcess::ExitStatus status);
 
   const std::shared_ptr<EngineLink> link_;
+  SentFiles sent_;
   QProcess process_;
   std::thread there_;  // waits for a sweep on another machine
   std::atomic<bool> stop_there_{false};

@@ -5,13 +5,13 @@
 #include <QToolButton>
 
 #include "gui/base/appearance.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
 
 CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(parent) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(this));
   row->setSpacing(0);
   setStyleSheet(PressedStyle());
   const struct {
@@ -24,10 +24,9 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
       {"compare_difference", tr("B − A"), tr("Every panel shows the difference")},
       {"compare_split", tr("A | B"), tr("Every panel shows A and B beside or over each other")}};
   for (size_t i = 0; i < std::size(choices); ++i) {
-    auto* button = new QToolButton(this);
-    button->setObjectName(QString::fromLatin1(choices[i].name));
+    auto* button =
+        Named(new QToolButton(this), QString::fromLatin1(choices[i].name), choices[i].help);
     button->setText(choices[i].text);
-    button->setToolTip(choices[i].help);
     button->setAccessibleName(choices[i].help);
     button->setCheckable(true);
     const auto compare = static_cast<Compare>(i);
@@ -38,10 +37,9 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
     row->addWidget(button);
     buttons_.push_back(button);
   }
-  auto* flicker = new QToolButton(this);
-  flicker->setObjectName(QStringLiteral("compare_flicker"));
+  auto* flicker = Named(new QToolButton(this), "compare_flicker",
+                        tr("Every panel shows A and B alternately: what differs moves"));
   flicker->setText(tr("blink"));
-  flicker->setToolTip(tr("Every panel shows A and B alternately: what differs moves"));
   flicker->setAccessibleName(flicker->toolTip());
   flicker->setCheckable(true);
   connect(flicker, &QToolButton::clicked, selection, &Selection::SetFlicker);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gui/base/display_text.h"
+#include "gui/widgets/flow_layout.h"
 #include "probes/serve/message.h"
 
 namespace midscope {
@@ -51,14 +52,11 @@ EngineFileDialog::EngineFileDialog(std::shared_ptr<EngineLink> link, Kind kind,
                                    const QString& title, QWidget* parent)
     : QDialog(parent), link_(std::move(link)), kind_(kind) {
   setWindowTitle(tr("%1 — on the engine's machine").arg(title));
-  line_ = new QLineEdit(this);
-  line_->setObjectName(QStringLiteral("engine_folder"));
-  line_->setToolTip(tr("The folder; Enter shows another one"));
+  line_ = Named(new QLineEdit(this), "engine_folder", tr("The folder; Enter shows another one"));
   problem_ = new QLabel(this);
   problem_->setWordWrap(true);
   problem_->hide();
-  list_ = new QListWidget(this);
-  list_->setObjectName(QStringLiteral("engine_files"));
+  list_ = Named(new QListWidget(this), "engine_files");
   if (kind == Kind::kFiles) list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   auto* column = new QVBoxLayout(this);

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "gui/base/display_text.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
@@ -38,23 +39,19 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   setStyleSheet(
       QStringLiteral("#error_bar { background: #8c1d1d; border-radius: 4px; } "
                      "#error_bar QLabel { color: white; }"));
-  text_ = new QLabel(this);
-  text_->setObjectName(QStringLiteral("error_text"));
+  text_ = Named(new QLabel(this), "error_text");
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   // The tooltip has what does not fit.
   text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   count_ = new QLabel(this);
-  action_ = new QToolButton(this);
-  action_->setObjectName(QStringLiteral("error_action"));
+  action_ = Named(new QToolButton(this), "error_action");
   auto* copy = new QToolButton(this);
   copy->setText(tr("Copy"));
   copy->setToolTip(tr("Copy the message"));
-  auto* dismiss = new QToolButton(this);
-  dismiss->setObjectName(QStringLiteral("error_dismiss"));
+  auto* dismiss = Named(new QToolButton(this), "error_dismiss", tr("Dismiss this message"));
   dismiss->setText(tr("Dismiss"));
-  dismiss->setToolTip(tr("Dismiss this message"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(10, 2, 6, 2);
   row->addWidget(text_, 1);

@@ -5,7 +5,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPushButton>
+#include <QScrollArea>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -83,25 +83,30 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
 namespace {
 
 template <typename Layout>
-Layout* MakeControls() {
+Layout* MakeControls(std::initializer_list<QWidget*> controls) {
   auto* layout = new Layout;
   layout->setContentsMargins(8, 3, 8, 3);
   layout->setSpacing(7);
+  for (QWidget* control : controls) layout->addWidget(control);
   return layout;
 }
 
 }  // namespace
 
-QHBoxLayout* MakeControlRow() { return MakeControls<QHBoxLayout>(); }
+QHBoxLayout* MakeControlRow(std::initializer_list<QWidget*> controls) {
+  return MakeControls<QHBoxLayout>(controls);
+}
 
-FlowLayout* MakeControlFlow() { return MakeControls<FlowLayout>(); }
+FlowLayout* MakeControlFlow(std::initializer_list<QWidget*> controls) {
+  return MakeControls<FlowLayout>(controls);
+}
 
-QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
-                        QWidget* parent) {
-  auto* button = new QPushButton(text, parent);
-  button->setObjectName(name);
-  button->setToolTip(tooltip);
-  return button;
+QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent) {
+  auto* area = new QScrollArea(parent);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidget(content);
+  return area;
 }
 
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {

@@ -4,10 +4,11 @@
 
 #include <QLayout>
 #include <QList>
+#include <initializer_list>
 
 class QHBoxLayout;
 class QLayout;
-class QPushButton;
+class QScrollArea;
 class QWidget;
 
 namespace midscope {
@@ -42,12 +43,23 @@ class FlowLayout : public QLayout {
 
 // The layout of result panels: a view above a row of controls.
 
-QHBoxLayout* MakeControlRow();
+QHBoxLayout* MakeControlRow(std::initializer_list<QWidget*> controls = {});
 // A layout for controls that may need more than one row.
-FlowLayout* MakeControlFlow();
-// A button with an object name, for such a layout.
-QPushButton* MakeButton(const QString& text, const QString& name, const QString& tooltip,
-                        QWidget* parent);
+FlowLayout* MakeControlFlow(std::initializer_list<QWidget*> controls = {});
+// Sets the object name and, if it is not "", the tooltip of a new widget, and returns the widget.
+template <typename Widget>
+Widget* Named(Widget* widget, const QString& name, const QString& tooltip = {}) {
+  widget->setObjectName(name);
+  if (!tooltip.isEmpty()) widget->setToolTip(tooltip);
+  return widget;
+}
+template <typename Layout>
+Layout* WithoutMargins(Layout* layout) {
+  layout->setContentsMargins(0, 0, 0, 0);
+  return layout;
+}
+// A frameless area that scrolls the widget, as wide as the area.
+QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent);
 // `view` takes the available space; `controls` are below it.
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
 

@@ -20,10 +20,7 @@ FoldBox::FoldBox(const QString& title, QWidget* content, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(2);
-  row_ = new QHBoxLayout;
-  row_->setSpacing(1);
-  row_->addWidget(heading_, 1);
-  column->addLayout(row_);
+  column->addWidget(heading_);
   column->addWidget(content_);
   content_->hide();
   connect(heading_, &QToolButton::toggled, this, [this](bool open) {
@@ -32,8 +29,6 @@ FoldBox::FoldBox(const QString& title, QWidget* content, QWidget* parent)
     Q_EMIT Toggled(open);
   });
 }
-
-void FoldBox::AddCorner(QWidget* widget) { row_->addWidget(widget); }
 
 void FoldBox::SetTitle(const QString& title) {
   heading_->setText(title);

@@ -4,7 +4,6 @@
 
 #include <QWidget>
 
-class QHBoxLayout;
 class QToolButton;
 
 namespace midscope {
@@ -24,8 +23,6 @@ class FoldBox : public QWidget {
   void SetOpen(bool open);
   bool open() const;
   QToolButton* heading() const { return heading_; }
-  // Adds a widget at the right end of the heading.
-  void AddCorner(QWidget* widget);
 
  Q_SIGNALS:
   void Toggled(bool open);
@@ -34,7 +31,6 @@ class FoldBox : public QWidget {
   QToolButton* heading_;
   QWidget* content_;
   bool changed_ = false;
-  QHBoxLayout* row_;
 };
 
 }  // namespace midscope

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/input_boxes.h"
 
 namespace midscope {
@@ -81,8 +82,7 @@ ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWid
                    [box](int steps) { box->SetText(NumberText(steps / kSliderSteps)); });
   // Reports the last value again, now that the drag has ended.
   QObject::connect(slider, &QSlider::sliderReleased, parent, edited);
-  auto* row = new QHBoxLayout(both);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(both));
   row->addWidget(slider, 1);
   row->addWidget(box);
   field.widget = both;
@@ -139,8 +139,7 @@ ParameterField MakeChoice(const Parameter& parameter, QWidget* parent, const Edi
     field.numbered = field.box->count();
     field.box->addItem(QObject::tr("number"));
   }
-  auto* row = new QHBoxLayout(both);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(both));
   row->addWidget(field.box, 1);
   if (field.numbered >= 0) {
     const Parameter number = IsNumber(parameter) ? parameter : NumberInChoice(parameter);
@@ -188,19 +187,19 @@ ParameterField MakeLine(QWidget* parent, const Edited& edited) {
           }};
 }
 
-ParameterField MakePath(FieldText kind, QWidget* parent, const Edited& edited) {
+ParameterField MakePath(FieldText kind, QWidget* parent, const Edited& edited,
+                        const ChooseFile& choose) {
   auto* both = new QWidget(parent);
   ParameterField field = MakeLine(both, edited);
   auto* browse = new QToolButton(both);
   browse->setText(QObject::tr("…"));
   browse->setToolTip(QObject::tr("Choose a file"));
-  auto* row = new QHBoxLayout(both);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(both));
   row->addWidget(field.input, 1);
   row->addWidget(browse);
   const std::string mark = kind == FieldText::kTerm ? "\"" : "";
-  QObject::connect(browse, &QToolButton::clicked, both, [both, mark, show = field.show] {
-    const QString path = QFileDialog::getOpenFileName(both);
+  QObject::connect(browse, &QToolButton::clicked, both, [both, mark, show = field.show, choose] {
+    const QString path = choose ? choose(both) : QFileDialog::getOpenFileName(both);
     if (!path.isEmpty()) show(mark + path.toStdString() + mark);
   });
   field.widget = both;
@@ -210,7 +209,8 @@ ParameterField MakePath(FieldText kind, QWidget* parent, const Edited& edited) {
 }  // namespace
 
 ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::string& value,
-                         QWidget* parent, const std::function<void()>& edited) {
+                         QWidget* parent, const std::function<void()>& edited,
+                         const ChooseFile& choose) {
   if (!parameter.choices.empty()) return MakeChoice(parameter, parent, edited);
   switch (parameter.kind) {
     case ParameterKind::kFlag:
@@ -223,7 +223,7 @@ ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::
                  : WithSlider(MakeNumber(parameter, kind, parent, edited), parameter, parent,
                               edited);
     case ParameterKind::kFile:
-      return MakePath(kind, parent, edited);
+      return MakePath(kind, parent, edited, choose);
     case ParameterKind::kTextList: {
       ParameterField field = MakeLine(parent, edited);
       static_cast<QLineEdit*>(field.input)->setPlaceholderText(QObject::tr("several: one; two"));

@@ -29,9 +29,14 @@ struct ParameterField {
 // omitted, several numbers are in brackets, and paths are in quotation marks.
 enum class FieldText { kValue, kTerm };
 
-// `value`: for kTerm, the text that will be shown first. `parent` owns the widgets.
+// Opens a dialog and returns the chosen path; "": none.
+using ChooseFile = std::function<QString(QWidget* parent)>;
+
+// `value`: for kTerm, the text that will be shown first. `parent` owns the widgets. `choose`: for a
+// path; null: of a file of this machine.
 ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::string& value,
-                         QWidget* parent, const std::function<void()>& edited);
+                         QWidget* parent, const std::function<void()>& edited,
+                         const ChooseFile& choose = {});
 
 // If the field is a line of text, sets texts that can be chosen instead of typed, with notes
 // (TextBox::Offer).

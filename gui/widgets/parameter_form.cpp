@@ -9,6 +9,7 @@
 
 #include "gui/base/display_text.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -42,13 +43,12 @@ QString ChangedOptionsText(const OptionSet& options) {
 }
 
 ParameterForm::ParameterForm(std::vector<Parameter> descriptions, QWidget* parent,
-                             const std::string& prefix)
+                             const std::string& prefix, const ChooseFile& choose)
     : QWidget(parent), options_(std::move(descriptions)), check_error_(MakeErrorLabel(this)) {
   check_error_->setObjectName(QStringLiteral("form_error"));
-  layout_ = new QFormLayout(this);
-  layout_->setContentsMargins(0, 0, 0, 0);
+  layout_ = WithoutMargins(new QFormLayout(this));
   layout_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix);
+  for (const Parameter& parameter : options_.descriptions()) AddRow(parameter, prefix, choose);
   layout_->addRow(check_error_);
   ShowAll();
 }
@@ -56,8 +56,7 @@ ParameterForm::ParameterForm(std::vector<Parameter> descriptions, QWidget* paren
 void ParameterForm::ShowFirst(const std::vector<std::string>& names) {
   for (auto& [name, row] : rows_)
     row.first = std::find(names.begin(), names.end(), name) != names.end();
-  more_ = new QPushButton(tr("More options"), this);
-  more_->setObjectName(QStringLiteral("more_options"));
+  more_ = Named(new QPushButton(tr("More options"), this), "more_options");
   layout_->addRow(more_);
   connect(more_, &QPushButton::clicked, this, [this] {
     layout_->setRowVisible(std::exchange(more_, nullptr), false);
@@ -84,8 +83,10 @@ void ParameterForm::ShowFields() {
     layout_->setRowVisible(row.field.widget, (row.first || !more_) && AppliesTo(name, options_));
 }
 
-void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix) {
-  Row row{MakeField(parameter, FieldText::kValue, "", this, [this] { Read(); }),
+void ParameterForm::AddRow(const Parameter& parameter, const std::string& prefix,
+                           const ChooseFile& choose) {
+  Row row{MakeField(
+              parameter, FieldText::kValue, "", this, [this] { Read(); }, choose),
           MakeErrorLabel(this)};
   row.field.input->setObjectName(QString::fromStdString(prefix + parameter.name));
   row.field.input->setToolTip(ParameterTooltip(parameter));

@@ -22,9 +22,9 @@ class ParameterForm : public QWidget {
   Q_OBJECT
 
  public:
-  // The object name of an input is `prefix` + the parameter's name.
+  // The object name of an input is `prefix` + the parameter's name. `choose`: see MakeField.
   explicit ParameterForm(std::vector<Parameter> descriptions, QWidget* parent = nullptr,
-                         const std::string& prefix = "option_");
+                         const std::string& prefix = "option_", const ChooseFile& choose = {});
 
   // The last valid values; empty fields have their default.
   const OptionSet& options() const { return options_; }
@@ -66,7 +66,7 @@ class ParameterForm : public QWidget {
     bool first = true;  // whether it is shown before the others are requested
   };
   bool AppliesTo(const std::string& name, const OptionSet& options) const;
-  void AddRow(const Parameter& parameter, const std::string& prefix);
+  void AddRow(const Parameter& parameter, const std::string& prefix, const ChooseFile& choose);
   void Read();
   void ShowAll();
   // Reads one field into `options`; an empty field keeps its default. Throws Error (usage).

@@ -6,6 +6,7 @@
 #include <QToolButton>
 
 #include "gui/base/appearance.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
@@ -16,8 +17,7 @@ PlaceButtons::PlaceButtons(QComboBox* box, QWidget* parent) : QWidget(parent), b
   setStyleSheet(PressedStyle());
   row_->addWidget(box_);
   for (int i = 0; i < kMostButtons; ++i) {
-    auto* button = new QToolButton(this);
-    button->setObjectName(QStringLiteral("place_%1").arg(i));
+    auto* button = Named(new QToolButton(this), QStringLiteral("place_%1").arg(i));
     button->setCheckable(true);
     button->setAutoExclusive(true);
     button->setFocusPolicy(Qt::TabFocus);

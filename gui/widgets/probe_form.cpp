@@ -7,8 +7,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/json_fields.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
 
 namespace midscope {
@@ -31,6 +33,16 @@ std::string WithProbe(const std::string& json, const std::string& name) {
   return options.dump();
 }
 
+std::string WithoutProbe(const std::string& json, const std::string& name) {
+  nlohmann::json options = ParseJson(json, "probe options");
+  const std::string names =
+      JsonFields(options, "probe options", "").FindText("probes").value_or(kByDefault);
+  QStringList kept = QString::fromStdString(names).split(QLatin1Char(','));
+  kept.removeAll(QString::fromStdString(name));
+  options["probes"] = kept.isEmpty() ? kByDefault : kept.join(QLatin1Char(',')).toStdString();
+  return options.dump();
+}
+
 QString ProbeHelp(const ProbeOffer& probe) {
   QString text = QString::fromStdString(probe.summary).toHtmlEscaped();
   const std::pair<QString, std::string> parts[] = {
@@ -44,7 +56,8 @@ QString ProbeHelp(const ProbeOffer& probe) {
   return QStringLiteral("<p>") + text + QStringLiteral("</p>");
 }
 
-ProbeForm::ProbeForm(QWidget* parent) : QScrollArea(parent) {
+ProbeForm::ProbeForm(QWidget* parent, ChooseFile choose)
+    : QScrollArea(parent), choose_(std::move(choose)) {
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -62,9 +75,8 @@ void ProbeForm::SetProbes(const std::vector<ProbeOffer>& probes) {
     column_->addWidget(none);
   }
   for (const ProbeOffer& probe : probes) AddProbe(probe);
-  auto* run = new QPushButton(tr("Run these probes"), page_);
-  run->setObjectName(QStringLiteral("run_probes"));
-  run->setToolTip(tr("Run the shown settings with these probes and options"));
+  auto* run = Named(new QPushButton(tr("Run these probes"), page_), "run_probes",
+                    tr("Run the shown settings with these probes and options"));
   run->setVisible(!probes.empty());
   connect(run, &QPushButton::clicked, this, &ProbeForm::RunRequested);
   column_->addWidget(run);
@@ -78,9 +90,8 @@ void ProbeForm::AddProbe(const ProbeOffer& probe) {
   entry.probe = probe;
   const QString name = QString::fromStdString(probe.name);
   if (probe.on_request) {
-    entry.named = new QCheckBox(name, page_);
-    entry.named->setObjectName(QStringLiteral("probe_") + name);
-    entry.named->setToolTip(ProbeHelp(probe));
+    entry.named =
+        Named(new QCheckBox(name, page_), QStringLiteral("probe_") + name, ProbeHelp(probe));
     column_->addWidget(entry.named);
   } else {
     auto* title = new QLabel(name, page_);
@@ -88,7 +99,7 @@ void ProbeForm::AddProbe(const ProbeOffer& probe) {
     column_->addWidget(title);
   }
   if (!probe.options.empty()) {
-    entry.options = new ParameterForm(probe.options, page_);
+    entry.options = new ParameterForm(probe.options, page_, "option_", choose_);
     entry.options->setContentsMargins(18, 0, 0, 4);
     column_->addWidget(entry.options);
     if (entry.named) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/widgets/parameter_field.h"
 #include "probes/engine/engine.h"
 
 class QCheckBox;
@@ -21,7 +22,8 @@ class ProbeForm : public QScrollArea {
   Q_OBJECT
 
  public:
-  explicit ProbeForm(QWidget* parent = nullptr);
+  // `choose`: for options that are paths, which are of the engine's machine.
+  explicit ProbeForm(QWidget* parent = nullptr, ChooseFile choose = {});
 
   // Rebuilds the forms and keeps the values of options that still exist.
   void SetProbes(const std::vector<ProbeOffer>& probes);
@@ -49,11 +51,15 @@ class ProbeForm : public QScrollArea {
   std::string wanted_ = "{}";  // the last value set; may name unknown probes
   QWidget* page_ = nullptr;
   QVBoxLayout* column_ = nullptr;
+  const ChooseFile choose_;
 };
 
 // Probe options that run `name` in addition to the probes that run by default and those already
 // named in `json`. Throws Error if `json` is not a JSON object.
 std::string WithProbe(const std::string& json, const std::string& name);
+
+// As above, without `name`.
+std::string WithoutProbe(const std::string& json, const std::string& name);
 
 // Summary, source, departures from the source, and limits of a probe, for a tooltip.
 QString ProbeHelp(const ProbeOffer& probe);

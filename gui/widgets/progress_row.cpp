@@ -7,6 +7,8 @@
 #include <QPushButton>
 #include <cmath>
 
+#include "gui/widgets/flow_layout.h"
+
 namespace midscope {
 namespace {
 
@@ -16,17 +18,14 @@ constexpr double kSoonest = 0.2;  // seconds; rates over a shorter time are unre
 }  // namespace
 
 ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
-  what_ = new QLabel(this);
-  what_->setObjectName(QStringLiteral("progress_what"));
+  what_ = Named(new QLabel(this), "progress_what");
   bar_ = new QProgressBar(this);
   bar_->setTextVisible(false);
   bar_->setFixedWidth(160);
   bar_->setMaximumHeight(12);
-  rate_ = new QLabel(this);
-  rate_->setObjectName(QStringLiteral("progress_rate"));
-  cancel_ = new QPushButton(tr("Cancel"), this);
-  cancel_->setObjectName(QStringLiteral("cancel"));
-  cancel_->setToolTip(tr("Cancel the running request; finished results are kept"));
+  rate_ = Named(new QLabel(this), "progress_rate");
+  cancel_ = Named(new QPushButton(tr("Cancel"), this), "cancel",
+                  tr("Cancel the running request; finished results are kept"));
   // Every part keeps its place and size, whether something runs or not.
   for (QLabel* label : {what_, rate_}) {
     label->setFixedWidth(kLabelWidth);
@@ -38,8 +37,7 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
     policy.setRetainSizeWhenHidden(true);
     part->setSizePolicy(policy);
   }
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(this));
   for (QWidget* part : parts_) row->addWidget(part);
   connect(cancel_, &QPushButton::clicked, this, &ProgressRow::CancelRequested);
   SetBusy(QString());

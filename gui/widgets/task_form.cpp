@@ -11,6 +11,7 @@
 #include "data/tasks/task_spec.h"
 #include "gui/base/display_text.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 
@@ -49,10 +50,8 @@ TaskForm::TaskForm(QWidget* parent)
   column_ = new QVBoxLayout(content);
   column_->setContentsMargins(14, 0, 0, 0);
   column_->addWidget(name_);
-  fold_ = new FoldBox(QString(), content, this);
-  fold_->setObjectName(QStringLiteral("task_fold"));
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  fold_ = Named(new FoldBox(QString(), content, this), "task_fold");
+  auto* column = WithoutMargins(new QVBoxLayout(this));
   column->setSpacing(2);
   column->addWidget(line_);
   column->addWidget(error_);

@@ -10,6 +10,8 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
+#include "gui/widgets/flow_layout.h"
+
 namespace midscope {
 namespace {
 
@@ -22,11 +24,9 @@ constexpr qsizetype kLongestText = 44;  // in characters; the tooltip shows the 
 TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("card_%1").arg(index));
   setFrameShape(QFrame::StyledPanel);
-  switch_ = new QCheckBox(this);
-  switch_->setObjectName(QStringLiteral("card_on_%1").arg(index));
-  switch_->setToolTip(tr("On: the term is in force. Off: it is kept here and not run"));
-  face_ = new QToolButton(this);
-  face_->setObjectName(QStringLiteral("card_face_%1").arg(index));
+  switch_ = Named(new QCheckBox(this), QStringLiteral("card_on_%1").arg(index),
+                  tr("On: the term is in force. Off: it is kept here and not run"));
+  face_ = Named(new QToolButton(this), QStringLiteral("card_face_%1").arg(index));
   face_->setCheckable(true);
   face_->setAutoRaise(true);
   face_->setFocusPolicy(Qt::StrongFocus);
@@ -35,10 +35,9 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   face_->setFixedHeight(fontMetrics().height() + kFaceMargin);
   face_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   face_->installEventFilter(this);
-  more_ = new QToolButton(this);
-  more_->setObjectName(QStringLiteral("card_more_%1").arg(index));
+  more_ = Named(new QToolButton(this), QStringLiteral("card_more_%1").arg(index),
+                tr("Duplicate, copy into another setting, move, remove"));
   more_->setText(QStringLiteral("⋯"));
-  more_->setToolTip(tr("Duplicate, copy into another setting, move, remove"));
   more_->setAutoRaise(true);
   more_->setFocusPolicy(Qt::StrongFocus);
   more_->setPopupMode(QToolButton::InstantPopup);

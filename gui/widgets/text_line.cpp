@@ -10,6 +10,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/widgets/error_bar.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -25,8 +26,7 @@ TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) :
   label_ = new QLabel(name, this);
   label_->setTextFormat(Qt::PlainText);
   label_->setStyleSheet(QStringLiteral("font-weight: bold; color: %1").arg(color));
-  edit_ = new QLineEdit(this);
-  edit_->setObjectName(QStringLiteral("text_") + name);
+  edit_ = Named(new QLineEdit(this), QStringLiteral("text_") + name);
   edit_->installEventFilter(this);
   error_ = MakeErrorLabel(this);
   auto* row = new QHBoxLayout;

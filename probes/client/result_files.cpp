@@ -2,10 +2,13 @@
 #include "probes/client/result_files.h"
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/file_access.h"
 #include "probes/client/answers.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
@@ -58,9 +61,12 @@ std::vector<Record> RemoteSampleView::Read(const SampleChoice& choice) const {
 }
 
 RunFile ResultFiles::Read(const std::string& path) const {
+  return ReadWritten(sent_->SentFile(path));
+}
+
+RunFile ResultFiles::ReadWritten(const std::string& path) const {
   return ReadAnswer([&] {
-    return FileOfAnswer(*link_, link_->Call("view_file", {{"path", sent_->SentFile(path)},
-                                                          {"first_sample", true}}));
+    return FileOfAnswer(*link_, link_->Call("view_file", {{"path", path}, {"first_sample", true}}));
   });
 }
 
@@ -77,6 +83,20 @@ FileCurves ResultFiles::Curves(const std::vector<std::string>& paths,
     return FileCurves{answer.at("parameters"), link_->Records(answer.at("records")),
                       answer.at("files")};
   });
+}
+
+bool ResultFiles::Exists(const std::string& path) const try {
+  if (!link_->command().remote) return PathExists(path);
+  if (link_->process() == 0) return false;
+  const std::filesystem::path file(path);
+  const std::string folder = file.parent_path().string();
+  const Message answer = link_->Call("list_folder", {{"path", folder.empty() ? "." : folder}});
+  const Message& entries = answer.at("entries");
+  return std::any_of(entries.begin(), entries.end(), [&](const Message& entry) {
+    return entry.at("name") == file.filename().string();
+  });
+} catch (const std::exception&) {
+  return false;
 }
 
 std::string ResultFiles::FileOf(const std::vector<Record>& records,

@@ -53,11 +53,17 @@ class ResultFiles {
   // As ReadForViewing (sample_view.h). Read() and Curves() send files of this machine to an engine
   // on another one (sent_files.h), but not folders.
   RunFile Read(const std::string& path) const;
+  // As Read(), for a file that a command has written on the engine's machine.
+  RunFile ReadWritten(const std::string& path) const;
   std::shared_ptr<const RemoteSampleView> View(const std::string& path) const;
   // Curves over files of sweeps or probes and folders of them; see probes/sweep/outcome_curves.h.
   FileCurves Curves(const std::vector<std::string>& paths, const JobContext& context) const;
   // Returns the bytes of an HDF5 file with the records (data/store/run_store.h).
   std::string FileOf(const std::vector<Record>& records, const Provenance& provenance) const;
+
+  // Whether the engine's machine has the file; false if it cannot be known. No engine is started on
+  // another machine for this.
+  bool Exists(const std::string& path) const;
 
   const std::shared_ptr<EngineLink>& link() const { return link_; }
 

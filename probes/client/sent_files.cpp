@@ -37,15 +37,19 @@ std::string SentFiles::NameThere(const std::string& path, const std::string& suf
                      "Copy it to the engine's machine, and give its name there");
   }
   std::ifstream file(path, std::ios::binary);
-  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file),
-                                   std::istreambuf_iterator<char>()};
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw Failure(path, "it cannot be read");
-  ContentHash hash(ContentHashKind::kSha256, std::ssize(bytes));
-  hash.Add(std::as_bytes(std::span(bytes)));
+  return SentText(text, suffix);
+}
+
+std::string SentFiles::SentText(const std::string& text, const std::string& suffix) {
+  ContentHash hash(ContentHashKind::kSha256, std::ssize(text));
+  hash.Add(std::as_bytes(std::span(text)));
   const std::string digest = hash.Finish();
   const std::lock_guard lock(mutex_);
   std::string& name = names_[digest];
   if (name.empty()) {
+    const std::vector<uint8_t> bytes(text.begin(), text.end());
     const Message answer =
         link_.Call("write_file", {{"data", Message::binary(bytes)}, {"suffix", suffix}});
     name = answer.value("path", "");

@@ -23,6 +23,8 @@ class SentFiles {
   std::string Sent(const std::string& text);
   // As above, for a file of results: if it exists here, the engine's file ends in its name.
   std::string SentFile(const std::string& path);
+  // Sends a file with this text, and returns its name there, which ends in `suffix`.
+  std::string SentText(const std::string& text, const std::string& suffix);
 
  private:
   std::string NameThere(const std::string& path, const std::string& suffix);

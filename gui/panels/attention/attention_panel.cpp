@@ -48,8 +48,7 @@ QString TitleOf(const QString& row, std::optional<int64_t> token = {}) {
 
 AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   auto* view = new QWidget(this);
-  column_ = new QVBoxLayout(view);
-  column_->setContentsMargins(0, 0, 0, 0);
+  column_ = WithoutMargins(new QVBoxLayout(view));
   column_->setSpacing(0);
   plot_ = MakePlot(column_);
   plot_->setMinimumHeight(kAttentionHeight + 2 * fontMetrics().lineSpacing());  // labels of axes
@@ -58,10 +57,7 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   });
   MakeStack();
   MakeControls();
-  QHBoxLayout* head = MakeControlRow();
-  head->addWidget(sums_);
-  head->addWidget(walk_places_);
-  head->addWidget(pinned_form_);
+  QHBoxLayout* head = MakeControlRow({sums_, walk_places_, pinned_form_});
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("layer"), layer_box_);
   row->AddLabelled(tr("head"), head_box_);
@@ -94,31 +90,25 @@ void AttentionPanel::MakeControls() {
   logarithmic_->setToolTip(
       tr("The first token often takes most of the attention: a logarithmic "
          "axis shows the rest"));
-  linked_ = new QCheckBox(tr("link tokens"), this);
-  linked_->setObjectName(QStringLiteral("link_tokens"));
+  linked_ = Named(new QCheckBox(tr("link tokens"), this), "link_tokens",
+                  tr("Zooming along the tokens zooms the hidden channel, too, and back"));
   linked_->setChecked(selection()->linked());
-  linked_->setToolTip(tr("Zooming along the tokens zooms the hidden channel, too, and back"));
-  row_of_ = new QComboBox(this);
-  row_of_->setObjectName(QStringLiteral("attention_row"));
+  row_of_ = Named(new QComboBox(this), "attention_row",
+                  tr("The row of one head, or the mean over heads"));
   row_of_->addItems({tr("this head"), tr("mean of its layer"), tr("mean of its KV group")});
-  row_of_->setToolTip(tr("The row of one head, or the mean over heads"));
-  pinned_form_ = new QComboBox(this);
-  pinned_form_->setObjectName(QStringLiteral("pinned_form"));
+  pinned_form_ = Named(new QComboBox(this), "pinned_form");
   pinned_form_->addItems(
       {tr("pinned heads: overlaid"), tr("pinned heads: stacked"), tr("pinned heads: by place")});
   SetBeside(Beside::kPinnedBelow);
   pinned_form_->setToolTip(
       tr("Pinned heads in the same plot, or each in its own; or the chosen head at every place"));
-  walk_places_ = new QPushButton(this);
-  walk_places_->setObjectName(QStringLiteral("attention_places"));
-  walk_places_->setToolTip(
-      tr("Runs the places that have not been on the screen under these settings"));
+  walk_places_ = Named(new QPushButton(this), "attention_places",
+                       tr("Runs the places that have not been on the screen under these settings"));
   walk_places_->hide();
   connect(walk_places_, &QPushButton::clicked, this, &AttentionPanel::WalkPlaces);
   pinned_form_->hide();
-  sums_ = new QLabel(this);
-  sums_->setObjectName(QStringLiteral("attention_sums"));
-  sums_->setToolTip(tr("Sums of attention over the selected tokens"));
+  sums_ =
+      Named(new QLabel(this), "attention_sums", tr("Sums of attention over the selected tokens"));
   const auto choose = [this] { selection()->Choose({layer_box_->value(), head_box_->value()}); };
   connect(layer_box_, &QSpinBox::valueChanged, this, choose);
   connect(head_box_, &QSpinBox::valueChanged, this, choose);

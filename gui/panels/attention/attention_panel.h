@@ -53,7 +53,7 @@ class AttentionPanel : public Panel {
   void MakeControls();
   AttentionPlot* MakePlot(QVBoxLayout* column);
   void MakeStack();
-  void Draw();
+  void Draw() override;
   void DrawPlot(AttentionPlot* plot, HeadId head);
   void DrawPinned();
   // Makes `count` plots below the first one.

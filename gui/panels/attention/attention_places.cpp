@@ -20,22 +20,21 @@
 #include "gui/plots/attention_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
 
 // The plots below the first one scroll, so that the panel does not grow with their number.
 void AttentionPanel::MakeStack() {
-  stack_ = new QScrollArea(this);
-  stack_->setObjectName(QStringLiteral("attention_stack"));
+  stack_ = Named(new QScrollArea(this), "attention_stack");
   stack_->setWidgetResizable(true);
   stack_->setFrameShape(QFrame::NoFrame);
   stack_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   stack_->setMinimumHeight(kAttentionHeight);
   stack_->hide();
   auto* rows = new QWidget(stack_);
-  stack_column_ = new QVBoxLayout(rows);
-  stack_column_->setContentsMargins(0, 0, 0, 0);
+  stack_column_ = WithoutMargins(new QVBoxLayout(rows));
   stack_column_->setSpacing(0);
   stack_->setWidget(rows);
   column_->addWidget(stack_, 2);

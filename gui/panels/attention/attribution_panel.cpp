@@ -8,7 +8,6 @@
 #include <QTabWidget>
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
@@ -18,7 +17,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
@@ -90,28 +88,14 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
   tabs_->addTab(bars_, tr("Bars"));
   tabs_->addTab(map_, tr("Heads"));
   tabs_->addTab(tokens_, tr("Text"));
-  side_ = new QComboBox(this);
-  side_->setObjectName(QStringLiteral("attribution_side"));
+  side_ = Named(new QComboBox(this), "attribution_side", tr("Setting whose attribution is shown"));
   side_->addItems({tr("A"), tr("B")});
-  side_->setToolTip(tr("Setting whose attribution is shown"));
-  chosen_head_ = new QCheckBox(tr("chosen head"), this);
-  chosen_head_->setObjectName(QStringLiteral("attribution_head"));
-  chosen_head_->setToolTip(tr("The text shows what the chosen head reads, else all heads"));
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("attribution_note"));
-  switch_on_ = new QPushButton(tr("Switch on"), this);
-  switch_on_->setObjectName(QStringLiteral("attribution_on"));
-  switch_on_->setToolTip(
-      tr("Runs the probe answer_attribution with every full run, as Other "
-         "records, Probes does"));
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(switch_on_);
-  row->addWidget(side_);
-  row->addWidget(chosen_head_);
-  row->addWidget(note_);
+  chosen_head_ = Named(new QCheckBox(tr("chosen head"), this), "attribution_head",
+                       tr("The text shows what the chosen head reads, else all heads"));
+  note_ = Named(new QLabel(this), "attribution_note");
+  switch_on_ = MakeSwitch(QStringLiteral("attribution_on"), kRecord);
+  FlowLayout* row = MakeControlFlow({switch_on_, side_, chosen_head_, note_});
   LayOutPanel(this, tabs_, row);
-  connect(switch_on_, &QPushButton::clicked, this,
-          [this] { session()->SetProbeOptions(WithProbe(session()->probe_options(), kRecord)); });
   connect(side_, &QComboBox::currentIndexChanged, this, &AttributionPanel::Draw);
   connect(chosen_head_, &QCheckBox::toggled, this, &AttributionPanel::Draw);
   connect(selection(), &Selection::HeadChanged, this, [this] { ColourTokens(ShownRecord()); });
@@ -132,12 +116,7 @@ void AttributionPanel::Refresh(Changes changes) {
   if (!(changes &
         (Change::kModel | Change::kPrompts | Change::kSettings | Change::kCaptureRecords)))
     return;
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
-}
-
-void AttributionPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+  DrawWhenShown();
 }
 
 void AttributionPanel::Draw() {

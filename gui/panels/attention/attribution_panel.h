@@ -28,7 +28,6 @@ class AttributionPanel : public Panel {
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
 
   BarPlot* bars() const { return bars_; }
@@ -36,7 +35,7 @@ class AttributionPanel : public Panel {
   TokenView* tokens() const { return tokens_; }
 
  private:
-  void Draw();
+  void Draw() override;
   bool CanSwitchOn() const;
   const Record* ShownRecord() const;
   void ColourTokens(const Record* record);
@@ -49,7 +48,6 @@ class AttributionPanel : public Panel {
   QCheckBox* chosen_head_;
   QPushButton* switch_on_;  // switches the probe on; hidden if it runs or is not available
   QLabel* note_;
-  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QVBoxLayout>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,18 +14,18 @@
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/attention/lens_bar.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/probe_form.h"
+#include "gui/widgets/parameter_form.h"
 
 namespace midscope {
 namespace {
 
 constexpr char kWords[] = "lens_token_text";
 constexpr char kAnswerRank[] = "answer_rank";
-constexpr char kJacobianLensRecord[] = "jacobian_lens";
 enum Shown { kShowA, kShowB, kShowBoth };
 
 bool IsLens(const Record* record) { return record && HasArray(*record, kWords, {"layer", "rank"}); }
@@ -87,33 +89,27 @@ QString AnswerNote(const Record& record) {
 
 LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
   plot_ = new TokenGridPlot(tr("layer"), QStringLiteral("logit_lens"), this);
-  side_ = new QComboBox(this);
-  side_->setObjectName(QStringLiteral("lens_side"));
+  side_ = Named(new QComboBox(this), "lens_side", tr("Setting whose words are shown"));
   side_->addItems({tr("A"), tr("B"), tr("A | B")});
-  side_->setToolTip(tr("Setting whose words are shown"));
   side_->setAccessibleName(tr("Setting of the logit lens"));
-  lens_ = new QComboBox(this);
-  lens_->setObjectName(QStringLiteral("lens_kind"));
+  lens_ = Named(new QComboBox(this), "lens_kind",
+                tr("How the stream after a layer is read: as if the layer were the last one, "
+                   "or through the matrix of a lens file"));
   lens_->addItems({tr("Logit lens"), tr("Jacobian lens")});
-  lens_->setToolTip(
-      tr("How the stream after a layer is read: as if the layer were the last one, "
-         "or through the matrix of a lens file"));
   lens_->setAccessibleName(tr("Lens"));
-  switch_on_ = new QPushButton(tr("Switch on"), this);
-  switch_on_->setObjectName(QStringLiteral("lens_on"));
-  switch_on_->setToolTip(
-      tr("Runs the probe logit_lens with every full run, as Other records, Probes does"));
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("lens_note"));
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(switch_on_);
-  row->addWidget(lens_);
-  row->addWidget(side_);
-  row->addWidget(note_);
-  LayOutPanel(this, plot_, row);
-  connect(switch_on_, &QPushButton::clicked, this, [this] {
-    session()->SetProbeOptions(WithProbe(session()->probe_options(), kLogitLensRecord));
-  });
+  switch_on_ = MakeSwitch(QStringLiteral("lens_on"), kLogitLensRecord);
+  note_ = Named(new QLabel(this), "lens_note");
+  FlowLayout* row = MakeControlFlow({lens_, switch_on_, side_, note_});
+  bar_ = new LensBar(session(), this);
+  auto* pages = new QStackedWidget(this);
+  pages->addWidget(plot_);
+  pages->addWidget(MakeScrollArea(bar_->form(), pages));
+  auto* controls = new QVBoxLayout;
+  controls->setSpacing(0);
+  controls->addLayout(row);
+  controls->addWidget(bar_);
+  LayOutPanel(this, pages, controls);
+  connect(bar_, &LensBar::Fitting, pages, &QStackedWidget::setCurrentIndex);
   for (QComboBox* box : {lens_, side_})
     connect(box, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);
   Draw();
@@ -133,27 +129,29 @@ bool LogitLensPanel::CanSwitchOn() const {
 }
 
 void LogitLensPanel::Refresh(Changes changes) {
+  bar_->Refresh(changes);
   if (!(changes &
         (Change::kModel | Change::kPrompts | Change::kSettings | Change::kCaptureRecords)))
     return;
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
-}
-
-void LogitLensPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+  DrawWhenShown();
 }
 
 void LogitLensPanel::Draw() {
   side_->setVisible(session()->differs());
   const bool has_jacobian = session()->record(Side::kA, kJacobianLensRecord) != nullptr;
   const bool has_logit = session()->record(Side::kA, kLogitLensRecord) != nullptr;
-  lens_->setVisible(has_jacobian && has_logit);
-  if (has_jacobian != has_logit) {
+  const bool may_fit = session()->model() && OffersProbe(kJacobianLensRecord);
+  lens_->setVisible(may_fit || (has_jacobian && has_logit));
+  // The only lens of a file is shown, and one that has just arrived.
+  const bool arrived = !std::exchange(had_jacobian_, has_jacobian) && has_jacobian;
+  if ((arrived && !has_logit) || (!may_fit && !(has_jacobian && has_logit))) {
     const QSignalBlocker blocker(lens_);
     lens_->setCurrentIndex(has_jacobian ? 1 : 0);
   }
-  switch_on_->setVisible(CanSwitchOn() && !has_jacobian);
+  const bool jacobian = lens_->currentIndex() == 1;
+  bar_->setVisible(may_fit && jacobian);
+  if (bar_->isHidden()) bar_->HideForm();
+  switch_on_->setVisible(CanSwitchOn() && !jacobian);
   const Record* any = LensOf(Side::kA);
   const bool several = any && !IsLens(any);
   const std::vector<Side> sides = ShownSides();
@@ -168,6 +166,7 @@ void LogitLensPanel::Draw() {
   plot_->SetReason(several ? tr("The file has the logit lens of several prompts: Other records, "
                                 "logit_lens_by_place has their means")
                    : session()->shows_file() ? tr("The file has no logit lens")
+                   : jacobian                ? tr("Choose a lens file below, or fit one")
                    : CanSwitchOn()
                        ? tr("The probe logit_lens is not switched on: the button below does it")
                        : tr("The words after each layer come with the next full run"));

@@ -16,6 +16,8 @@ class QPushButton;
 
 namespace midscope {
 
+class LensBar;
+
 class LogitLensPanel : public Panel {
   Q_OBJECT
 
@@ -27,15 +29,15 @@ class LogitLensPanel : public Panel {
   static void CheckState(const JsonFields& session);
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& state) override;
 
   TokenGridPlot* plot() const { return plot_; }
+  LensBar* bar() const { return bar_; }
 
  private:
-  void Draw();
+  void Draw() override;
   bool CanSwitchOn() const;
   // The record of the chosen lens; null if the side has none.
   const Record* LensOf(Side side) const;
@@ -43,11 +45,12 @@ class LogitLensPanel : public Panel {
   std::vector<Side> ShownSides() const;
 
   TokenGridPlot* plot_;
-  QComboBox* lens_;  // shown if there are records of both
+  QComboBox* lens_;  // shown with a model, or if a file has both
   QComboBox* side_;
   QPushButton* switch_on_;  // switches the probe on; hidden if it runs or is not available
   QLabel* note_;
-  bool waits_ = false;  // to draw until the panel is shown
+  LensBar* bar_;               // the file of the Jacobian lens; shown with that of a model
+  bool had_jacobian_ = false;  // whether there was a Jacobian lens when the panel was last drawn
 };
 
 }  // namespace midscope

@@ -54,8 +54,7 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   text_->setObjectName(QStringLiteral("token_text"));
   text_b_->setObjectName(QStringLiteral("token_text_b"));
   auto* view = new QWidget(this);
-  grid_ = new QGridLayout(view);
-  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_ = WithoutMargins(new QGridLayout(view));
   grid_->setSpacing(2);
   for (QLabel* head : {head_a_, head_b_}) {
     head->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -79,15 +78,8 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
     text_b_->ScrollToLine(text_->first_line());
   });
   MakeControls();
-  QHBoxLayout* head = MakeControlRow();
-  head->addWidget(source_);
-  head->addWidget(query_);
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(sink_);
-  row->addWidget(logarithmic_);
-  row->addWidget(raw_);
-  row->addWidget(to_gold_);
-  row->addWidget(bar_);
+  QHBoxLayout* head = MakeControlRow({source_, query_});
+  FlowLayout* row = MakeControlFlow({sink_, logarithmic_, raw_, to_gold_, bar_});
   LayOut(view, head, row);
   const auto draw = [this] { Draw(); };
   connect(selection(), &Selection::ShownHeadChanged, this, draw);
@@ -128,28 +120,21 @@ TokenText* TextPanel::MakeText() {
 }
 
 void TextPanel::MakeControls() {
-  source_ = new QComboBox(this);
-  source_->setObjectName(QStringLiteral("text_source"));
-  source_->setToolTip(tr("The number that colours the tokens"));
+  source_ = Named(new QComboBox(this), "text_source", tr("The number that colours the tokens"));
   source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   source_->setMinimumContentsLength(16);
-  sink_ = new QCheckBox(tr("scale includes first tokens"), this);
-  sink_->setObjectName(QStringLiteral("text_sink"));
-  sink_->setToolTip(
+  sink_ = Named(
+      new QCheckBox(tr("scale includes first tokens"), this), "text_sink",
       tr("The first %1 tokens often take most of the attention: without this, the scale is that of "
          "the other tokens")
           .arg(kSinkTokens));
-  logarithmic_ = new QCheckBox(tr("logarithmic"), this);
-  logarithmic_->setObjectName(QStringLiteral("text_logarithmic"));
-  logarithmic_->setToolTip(tr("Colours over three decades below the largest value"));
-  raw_ = new QCheckBox(tr("raw tokens"), this);
-  raw_->setObjectName(QStringLiteral("text_raw"));
-  raw_->setToolTip(
-      tr("Tokens as the tokenizer has them: spaces, line ends, special tokens and "
-         "where each begins"));
-  to_gold_ = new QPushButton(tr("Scroll to gold"), this);
-  to_gold_->setObjectName(QStringLiteral("text_to_gold"));
-  to_gold_->setToolTip(tr("Scroll to the passage that holds the answer"));
+  logarithmic_ = Named(new QCheckBox(tr("logarithmic"), this), "text_logarithmic",
+                       tr("Colours over three decades below the largest value"));
+  raw_ = Named(new QCheckBox(tr("raw tokens"), this), "text_raw",
+               tr("Tokens as the tokenizer has them: spaces, line ends, special tokens and "
+                  "where each begins"));
+  to_gold_ = Named(new QPushButton(tr("Scroll to gold"), this), "text_to_gold",
+                   tr("Scroll to the passage that holds the answer"));
   bar_ = new TokenScaleBar(this);
   MakeQueryButton();
   connect(source_, &QComboBox::currentIndexChanged, this, [this] {
@@ -209,12 +194,7 @@ void TextPanel::Refresh(Changes changes) {
     Offer();
   }
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSettings | kRecordChanges))) return;
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
-}
-
-void TextPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+  DrawWhenShown();
 }
 
 void TextPanel::ShowPrompt() {

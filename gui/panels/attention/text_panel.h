@@ -36,7 +36,6 @@ class TextPanel : public Panel {
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  void DrawWaiting() override;
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
 
@@ -57,7 +56,7 @@ class TextPanel : public Panel {
   const Record* RecordOf(Side side) const;
   QString NameOfRow() const;
   Compare drawn_mode() const;
-  void Draw();
+  void Draw() override;
   QString TooltipOf(int64_t token, const TokenText* text) const;
   // The side whose tokens the text shows; kA unless a second model has other tokens.
   Side TokensOf(const TokenText* text) const;
@@ -94,7 +93,6 @@ class TextPanel : public Panel {
   std::map<const TokenText*, std::string> texts_;  // hashes of the prompts that are shown
   PromptText text_of_a_;
   QString text_before_;  // text of the shown prompt
-  bool waits_ = false;
 };
 
 }  // namespace midscope

@@ -11,6 +11,7 @@
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
@@ -58,8 +59,7 @@ void TextPanel::ShowMarks() {
 }
 
 void TextPanel::MakeQueryButton() {
-  query_ = new QPushButton(this);
-  query_->setObjectName(QStringLiteral("text_query"));
+  query_ = Named(new QPushButton(this), "text_query");
   query_->setAccessibleName(tr("Token whose attention is shown"));
   // Its width does not depend on the token.
   query_->setFixedWidth(kQueryLetters * fontMetrics().averageCharWidth());

@@ -79,28 +79,23 @@ constexpr double kFactorReach = 2;
 
 ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   auto* plots = new QWidget(this);
-  auto* beside = new QHBoxLayout(plots);
-  beside->setContentsMargins(0, 0, 0, 0);
+  auto* beside = WithoutMargins(new QHBoxLayout(plots));
   beside->setSpacing(0);
   plot_ = new ChannelPlot(plots);
-  plot_b_ = new ChannelPlot(plots);
-  plot_b_->setObjectName(QStringLiteral("channel_plot_b"));
+  plot_b_ = Named(new ChannelPlot(plots), "channel_plot_b");
   plot_b_->SetFileStem(QStringLiteral("hidden_channel_b"));
   for (ChannelPlot* plot : {plot_, plot_b_}) beside->addWidget(plot, 1);
   plot_b_->hide();
-  channel_ = new QSpinBox(this);
-  channel_->setObjectName(QStringLiteral("shown_channel"));
+  channel_ = Named(new QSpinBox(this), "shown_channel",
+                   tr("Channel of the residual stream that is drawn; a new one needs a run"));
   channel_->setRange(0, 1 << 20);
   channel_->setValue(static_cast<int>(session()->channel()));
   channel_->setKeyboardTracking(false);
-  channel_->setToolTip(tr("Channel of the residual stream that is drawn; a new one needs a run"));
-  follow_ = new QCheckBox(tr("follow B"), this);
-  follow_->setObjectName(QStringLiteral("follow_knob"));
+  follow_ = Named(new QCheckBox(tr("follow B"), this), "follow_knob",
+                  tr("Show the channel that B scales"));
   follow_->setChecked(true);
-  follow_->setToolTip(tr("Show the channel that B scales"));
-  layer_ = new QComboBox(this);
-  layer_->setObjectName(QStringLiteral("shown_layer"));
-  layer_->setToolTip(
+  layer_ = Named(
+      new QComboBox(this), "shown_layer",
       tr("<p>All layers as thin lines, with the means of A and B over the layers that B scales; or "
          "one "
          "layer, A and B over each other</p>"));
@@ -108,24 +103,19 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);
   dropped_->setToolTip(tr("First positions left out: values of the first tokens are outliers"));
-  smoothing_ = new QSpinBox(this);
-  smoothing_->setObjectName(QStringLiteral("smoothing"));
+  smoothing_ = Named(new QSpinBox(this), "smoothing",
+                     tr("<p>Positions of a moving mean, which shows the trend below the text's "
+                        "own variation; 1: the values without averaging</p>"));
   smoothing_->setRange(1, 999);
   smoothing_->setSingleStep(2);
   smoothing_->setValue(kUsualSmoothing);
-  smoothing_->setToolTip(
-      tr("<p>Positions of a moving mean, which shows the trend below the text's "
-         "own variation; 1: the values without averaging</p>"));
-  auto* find = new QPushButton(tr("Find channels…"), this);
-  find->setObjectName(QStringLiteral("find_channels"));
-  find->setToolTip(tr("Search for the channels that carry position"));
+  auto* find = Named(new QPushButton(tr("Find channels…"), this), "find_channels",
+                     tr("Search for the channels that carry position"));
   connect(find, &QPushButton::clicked, this,
           [this] { Q_EMIT PanelRequested(QStringLiteral("channels")); });
-  length_ = new ElidedLabel(this);
-  length_->setObjectName(QStringLiteral("channel_length"));
+  length_ = Named(new ElidedLabel(this), "channel_length");
   length_->hide();
-  QHBoxLayout* head = MakeControlRow();
-  head->addWidget(find);
+  QHBoxLayout* head = MakeControlRow({find});
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("channel"), channel_);
   row->addWidget(follow_);
@@ -133,8 +123,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(view));
   column->setSpacing(0);
   column->addWidget(plots, 1);
   column->addWidget(length_);

@@ -47,7 +47,7 @@ class ChannelPanel : public Panel {
   std::optional<double> Factor() const;
   void OfferFactor(double factor, bool dragging);
   std::optional<int64_t> knob_channel() const;
-  void Draw();
+  void Draw() override;
   // Draws A and B each in a plot of its own.
   void DrawModels();
   void ShowTokens();

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QTabWidget>
@@ -60,10 +59,7 @@ void ShowCurves(const Record& search, const RankedChannel& channel, int64_t laye
 ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(context) {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
-  auto* scroll = new QScrollArea(tabs_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  form_ = new ParameterForm(ChannelOptions(), scroll, "channels_");
+  form_ = new ParameterForm(ChannelOptions(), tabs_, "channels_");
   form_->SetCheck(CheckChannelOptions);
   form_->SetLabels({{"seed", tr("random seed")},
                     {"variant", tr("definitions")},
@@ -87,37 +83,29 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   form_->SetApplies([](const std::string& name, const OptionSet& options) {
     return ValidationKind(options) != "none" || !IsOfTrials(name);
   });
-  scroll->setWidget(form_);
   results_ = MakeResults();
-  tabs_->addTab(scroll, tr("Options"));
+  tabs_->addTab(MakeScrollArea(form_, tabs_), tr("Options"));
   tabs_->addTab(results_, tr("Ranking"));
-  search_ = new QPushButton(tr("Find position channels"), this);
-  search_->setObjectName(QStringLiteral("channels_start"));
-  search_->setToolTip(tr(
-      "<p>Averages hidden states over prompts of random text and ranks the channels that rise or "
-      "fall with position; then tries the first ones on examples. Cancel in the status bar stops "
-      "it; what is done stays</p>"));
-  rank_prompt_ = new QPushButton(tr("Monotone channels of this prompt"), this);
-  rank_prompt_->setObjectName(QStringLiteral("channels_of_prompt"));
-  rank_prompt_->setToolTip(
+  search_ = Named(new QPushButton(tr("Find position channels"), this), "channels_start",
+                  tr("<p>Averages hidden states over prompts of random text and ranks the channels "
+                     "that rise or "
+                     "fall with position; then tries the first ones on examples. Cancel in the "
+                     "status bar stops "
+                     "it; what is done stays</p>"));
+  rank_prompt_ = Named(
+      new QPushButton(tr("Monotone channels of this prompt"), this), "channels_of_prompt",
       tr("<p>Ranks the channels of the shown prompt under A by the same rule, in one run; effects "
          "of the text are part of these numbers, too</p>"));
-  put_on_knob_ = new QPushButton(tr("Scale in B"), this);
-  put_on_knob_->setObjectName(QStringLiteral("channels_to_knob"));
-  put_on_knob_->setToolTip(tr(
-      "<p>Scales the chosen channel in setting B: by the factor with the least loss where it was "
-      "tried, else by that of B, 0 where B scales none</p>"));
-  record_ = new QComboBox(this);
-  record_->setObjectName(QStringLiteral("channels_record"));
+  put_on_knob_ = Named(new QPushButton(tr("Scale in B"), this), "channels_to_knob",
+                       tr("<p>Scales the chosen channel in setting B: by the factor with the least "
+                          "loss where it was "
+                          "tried, else by that of B, 0 where B scales none</p>"));
+  record_ = Named(new QComboBox(this), "channels_record");
   record_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  layer_ = new QComboBox(this);
-  layer_->setObjectName(QStringLiteral("channels_layer"));
+  layer_ =
+      Named(new QComboBox(this), "channels_layer", tr("After which layer the channel is drawn"));
   layer_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  layer_->setToolTip(tr("After which layer the channel is drawn"));
-  FlowLayout* row = MakeControlFlow();
-  for (QWidget* widget :
-       std::initializer_list<QWidget*>{search_, rank_prompt_, record_, layer_, put_on_knob_})
-    row->addWidget(widget);
+  FlowLayout* row = MakeControlFlow({search_, rank_prompt_, record_, layer_, put_on_knob_});
   LayOutPanel(this, tabs_, row);
   connect(search_, &QPushButton::clicked, this, &ChannelSearchPanel::Search);
   connect(form_, &ParameterForm::Changed, this, &ChannelSearchPanel::ShowCost);
@@ -134,8 +122,7 @@ QWidget* ChannelSearchPanel::MakeResults() {
   auto* box = new QVBoxLayout(results);
   box->setContentsMargins(0, 3, 0, 0);
   box->setSpacing(3);
-  note_ = new QLabel(results);
-  note_->setObjectName(QStringLiteral("channels_note"));
+  note_ = Named(new QLabel(results), "channels_note");
   note_->setWordWrap(true);
   note_->setContentsMargins(8, 0, 8, 0);
   auto* splitter = new QSplitter(results);
@@ -146,8 +133,7 @@ QWidget* ChannelSearchPanel::MakeResults() {
     OfferLayers();
     DrawCurves();
   });
-  plot_ = new LinesPlot(splitter, QStringLiteral("channel_search"));
-  plot_->setObjectName(QStringLiteral("channels_plot"));
+  plot_ = Named(new LinesPlot(splitter, QStringLiteral("channel_search")), "channels_plot");
   splitter->addWidget(table_);
   splitter->addWidget(plot_);
   splitter->setChildrenCollapsible(false);
@@ -181,23 +167,13 @@ const Record* ChannelSearchPanel::ShownRecord() const {
 }
 
 void ChannelSearchPanel::Search() {
-  const QString why =
-      ErrorText([this] { session()->SearchChannels({StatedJson(form_->Checked())}); });
-  if (!why.isEmpty()) {
-    Q_EMIT session()->Failed(why);
-    return;
-  }
-  ShowNext(kChannelSearchRecord);
+  if (Try([this] { session()->SearchChannels({StatedJson(form_->Checked())}); }))
+    ShowNext(kChannelSearchRecord);
 }
 
 void ChannelSearchPanel::RankPrompt() {
-  const QString why =
-      ErrorText([this] { session()->RankPromptChannels(StatedJson(form_->Checked())); });
-  if (!why.isEmpty()) {
-    Q_EMIT session()->Failed(why);
-    return;
-  }
-  ShowNext(kPromptChannelsRecord);
+  if (Try([this] { session()->RankPromptChannels(StatedJson(form_->Checked())); }))
+    ShowNext(kPromptChannelsRecord);
 }
 
 // Shows the record of this name as soon as it arrives.
@@ -232,15 +208,13 @@ void ChannelSearchPanel::Refresh(Changes changes) {
     return;
   ShowState();
   if (changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kChannels)) {
-    waits_ = true;
-    if (DrawsAtOnce()) DrawWaiting();
-  } else if (!waits_) {
+    DrawWhenShown();
+  } else if (!waits()) {
     ShowOlder();  // a setting changes neither the ranking nor its curves
   }
 }
 
-void ChannelSearchPanel::DrawWaiting() {
-  if (!std::exchange(waits_, false)) return;
+void ChannelSearchPanel::Draw() {
   OfferRecords();
   FillTable(ShownRecord());
 }

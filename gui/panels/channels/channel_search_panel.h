@@ -33,7 +33,6 @@ class ChannelSearchPanel : public Panel {
   nlohmann::json State() const override;  // The values of the form.
   void Restore(const nlohmann::json& state) override;
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
 
   ParameterForm* form() const { return form_; }
@@ -46,6 +45,7 @@ class ChannelSearchPanel : public Panel {
   void RankPrompt();
   void ShowNext(const char* name);
   void PutOnKnob();
+  void Draw() override;
   void OfferRecords();
   void FillTable(const Record* record);
   void OfferLayers();
@@ -68,8 +68,7 @@ class ChannelSearchPanel : public Panel {
   QPushButton* rank_prompt_;
   QPushButton* put_on_knob_;
   QLabel* note_;
-  QString wanted_;      // name of the last requested record; "" once it is shown
-  bool waits_ = false;  // to draw until the panel is shown
+  QString wanted_;  // name of the last requested record; "" once it is shown
 };
 
 }  // namespace midscope

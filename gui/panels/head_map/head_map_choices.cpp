@@ -22,6 +22,7 @@
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 #include "probes/sweep/scan_effects.h"
 
@@ -178,19 +179,17 @@ void HeadMapPanel::MakePainter() {
   connect(painter_, &RatioPainter::Painted, this, &HeadMapPanel::RatiosOffered);
   for (HeadMapPlot* plot : {plot_, plot_b_})
     connect(plot, &HeadMapPlot::Painted, this, &HeadMapPanel::Paint);
-  grouped_ = new QToolButton(this);
-  grouped_->setObjectName(QStringLiteral("ratios_grouped"));
+  grouped_ =
+      Named(new QToolButton(this), "ratios_grouped",
+            tr("<p>What is painted is painted on all heads with the same key/value head</p>"));
   grouped_->setText(tr("KV groups"));
   grouped_->setCheckable(true);
-  grouped_->setToolTip(
-      tr("<p>What is painted is painted on all heads with the same key/value head</p>"));
   connect(grouped_, &QToolButton::toggled, painter_, &RatioPainter::SetGrouped);
-  edits_ = new QToolButton(this);
-  edits_->setObjectName(QStringLiteral("ratios_edits"));
-  edits_->setText(tr("Edit ratios"));
-  edits_->setToolTip(
+  edits_ = Named(
+      new QToolButton(this), "ratios_edits",
       tr("<p>On: the wheel, a drag and the keys + and − change the ratios of B on the map; off: "
          "they move and zoom it. The arrow: ratios from the score, and controls</p>"));
+  edits_->setText(tr("Edit ratios"));
   edits_->setCheckable(true);
   edits_->setPopupMode(QToolButton::MenuButtonPopup);
   connect(edits_, &QToolButton::toggled, this, [this](bool on) {
@@ -202,9 +201,7 @@ void HeadMapPanel::MakePainter() {
   edits_->setMenu(menu);
   const auto add = [this, menu](const char* id, const QString& title, const QString& help,
                                 RatioPainter::Edit edit) {
-    auto* action = new QAction(title, this);
-    action->setObjectName(QString::fromLatin1(id));
-    action->setToolTip(help);
+    auto* action = Named(new QAction(title, this), id, help);
     connect(action, &QAction::triggered, this, [this, edit] { ApplyToRatios(edit); });
     menu->addAction(action);
     addAction(action);  // makes it available in the list of all actions

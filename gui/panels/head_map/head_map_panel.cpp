@@ -61,38 +61,29 @@ std::vector<HeadId> ReadHeads(const nlohmann::json& list) {
 
 HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   MakeMaps();
-  quantity_ = new QComboBox(this);
-  quantity_->setObjectName(QStringLiteral("map_quantity"));
+  quantity_ = Named(new QComboBox(this), "map_quantity");
   quantity_->setAccessibleName(tr("What the map of heads shows"));
   quantity_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   quantity_->setMinimumContentsLength(16);
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("map_note"));
-  note_->setToolTip(tr(
-      "<p>Click a cell, or use the arrow keys (up: next layer), to choose a head; Ctrl+click, or "
-      "the space bar, pins it; the pointer previews a head in the other panels</p>"));
-  list_shown_ = new QToolButton(this);
-  list_shown_->setObjectName(QStringLiteral("map_list_shown"));
+  note_ = Named(new QLabel(this), "map_note",
+                tr("<p>Click a cell, or use the arrow keys (up: next layer), to choose a head; "
+                   "Ctrl+click, or "
+                   "the space bar, pins it; the pointer previews a head in the other panels</p>"));
+  list_shown_ =
+      Named(new QToolButton(this), "map_list_shown", tr("The heads as a list that can be sorted"));
   list_shown_->setText(tr("List of heads"));
-  list_shown_->setToolTip(tr("The heads as a list that can be sorted"));
   list_shown_->setCheckable(true);
   connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
   connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
-  over_samples_ = new QCheckBox(tr("Mean over samples"), this);
-  over_samples_->setObjectName(QStringLiteral("map_over_samples"));
-  over_samples_->setToolTip(
+  over_samples_ = Named(
+      new QCheckBox(tr("Mean over samples"), this), "map_over_samples",
       tr("<p>Measures every head over samples of the task at all places: attention on the gold, "
          "position-awareness score, share in the answer's logit. Number of samples: as in "
          "<i>Outcome by place</i></p>"));
   connect(over_samples_, &QCheckBox::clicked, this, &HeadMapPanel::MeasureSamples);
   MakePainter();
-  QHBoxLayout* head = MakeControlRow();
-  head->addWidget(quantity_);
-  head->addWidget(edits_);
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(over_samples_);
-  row->addWidget(list_shown_);
-  row->addWidget(grouped_);
+  QHBoxLayout* head = MakeControlRow({quantity_, edits_});
+  FlowLayout* row = MakeControlFlow({over_samples_, list_shown_, grouped_});
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);
   left->setLayout(maps_);
@@ -101,8 +92,7 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   sides->addWidget(list_);
   sides->setStretchFactor(0, 1);
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(view));
   column->setSpacing(0);
   column->addWidget(sides, 1);
   // One line that is always there, so that the maps keep their size.
@@ -168,9 +158,7 @@ void HeadMapPanel::MakeActions() {
   // input.
   const auto add = [this](const char* id, const QString& title, const QString& help,
                           const QKeySequence& key) {
-    auto* action = new QAction(title, this);
-    action->setObjectName(QString::fromLatin1(id));
-    action->setToolTip(help);
+    auto* action = Named(new QAction(title, this), id, help);
     action->setShortcut(key);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(action);

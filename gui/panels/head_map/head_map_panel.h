@@ -117,7 +117,7 @@ class HeadMapPanel : public Panel {
   void AddAttention(std::vector<Entry>& entries) const;
   void AddArrays(std::vector<Entry>& entries) const;
   const Entry& entry() const;
-  void Draw();
+  void Draw() override;
   void DrawScan(const Entry& entry);
   void DrawTables(const Entry& entry);
   HeadTable TableOf(Side side, const Entry& entry) const;

@@ -3,9 +3,7 @@
 
 #include <QComboBox>
 #include <QDir>
-#include <QFileInfo>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -19,23 +17,27 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/influence/influence_pictures.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/tokens/token_view.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
-#include "gui/session/sweep_process.h"
-#include "gui/widgets/command_row.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/measure/influence/influence_names.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope {
 namespace {
 
-// The options of the command that do not select model, prompt or setting.
+// The options of the command that do not select model, sample or setting.
 std::vector<Parameter> InfluenceFormParameters() {
-  std::vector<Parameter> parameters = GradientOptions();
+  std::vector<Parameter> parameters = {
+      PlacesOption("", "default: the shown one"),
+      WholeNumberParameter("samples", "of the task, from the shown one on", 1, 100000, 1)};
+  for (const Parameter& option : GradientOptions()) parameters.push_back(option);
   Parameter out = TextParameter("out", "the HDF5 file to write");
   out.default_value = "influence.h5";
   parameters.push_back(out);
@@ -43,49 +45,43 @@ std::vector<Parameter> InfluenceFormParameters() {
   return parameters;
 }
 
-// The file with own text that the command reads, beside its results.
-QString TextFileBeside(const QString& out) {
-  const QFileInfo file(out);
-  return QDir(file.path()).filePath(file.completeBaseName() + QStringLiteral(".text.jsonl"));
-}
-
 }  // namespace
 
 InfluencePanel::InfluencePanel(const PanelContext& context) : Panel(context) {
-  process_ = new SweepProcess(session()->files_of_engine().link(), this);
   MakeTabs();
   MakeRow();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(tabs_, 1);
   column->addWidget(row_);
-  connect(process_, &SweepProcess::Noted, row_, &CommandRow::SetNote);
-  connect(process_, &SweepProcess::Finished, this, &InfluencePanel::OnFinished);
-  connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowButtons);
+  connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowCost);
   Show({});
-  ShowButtons();
+  ShowCost();
 }
 
 void InfluencePanel::MakeTabs() {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
-  auto* scroll = new QScrollArea(tabs_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  form_ = new ParameterForm(InfluenceFormParameters(), scroll, "influence_");
-  form_->SetLabels({{"cotangents", tr("random vectors for the output")},
+  form_ = new ParameterForm(InfluenceFormParameters(), tabs_, "influence_");
+  form_->SetLabels({{"places", tr("places of the answer")},
+                    {"cotangents", tr("random vectors for the output")},
                     {"cotangent-seed", tr("random seed")},
                     {"parts", tr("parts of the prompt")},
                     {"out", tr("results file")},
                     {"overwrite", tr("replace it")}});
+  // Only a task has several samples, and only it and passages have places.
+  form_->SetApplies([this](const std::string& name, const OptionSet&) {
+    const auto& request = this->session()->shown_prompt_request();
+    const bool own = request && request->task.empty();
+    return !own || (name != "samples" && (name != "places" || NeedsTextFile(*request)));
+  });
   form_->SetText("cotangents", "4");
-  scroll->setWidget(form_);
   tokens_ = new TokenView(tabs_);
   tokens_->ShowSigned(tr("norm"));
   map_ = new RecordPlot(tabs_, QStringLiteral("influence_by_layer_and_token"));
   along_ = new LinesPlot(tabs_, QStringLiteral("influence_along_prompt"));
   gold_ = new LinesPlot(tabs_, QStringLiteral("influence_on_gold"));
-  tabs_->addTab(scroll, tr("Options"));
+  tabs_->addTab(MakeScrollArea(form_, tabs_), tr("Options"));
   tabs_->addTab(tokens_, tr("Text"));
   tabs_->addTab(map_, tr("Layers"));
   tabs_->addTab(along_, tr("Along the prompt"));
@@ -97,19 +93,27 @@ void InfluencePanel::MakeRow() {
       QStringLiteral("influence"),
       tr("<p>Runs midscope influence beside the window: the gradient of the answer's log "
          "likelihood for the shown prompt under A</p>"),
-      tr("Stops the run; nothing of it is kept"), this);
-  gradient_ = new QComboBox(row_);
-  gradient_->setObjectName(QStringLiteral("influence_gradient"));
-  gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
-  gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
-  gradient_->setToolTip(
+      tr("Stops the run; nothing of it is kept"), files().link(), this);
+  gradient_ = Named(
+      new QComboBox(row_), "influence_gradient",
       tr("<p>The gradient of the answer's log likelihood, or that of all logits after the last "
          "token, from random vectors</p>"));
+  gradient_->addItem(tr("answer's gradient"), QString::fromLatin1(kAnswerGradient));
+  gradient_->addItem(tr("output's gradient"), QString::fromLatin1(kOutputGradient));
   row_->Add(gradient_);
-  connect(row_, &CommandRow::StartRequested, this, &InfluencePanel::Start);
-  connect(row_, &CommandRow::CancelRequested, process_, &SweepProcess::Stop);
-  connect(process_, &SweepProcess::Progressed, row_, &CommandRow::SetProgress);
-  connect(gradient_, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
+  gold_value_ = Named(new QComboBox(row_), "influence_gold",
+                      tr("The norm on the gold by its place, with or without dividing it by that "
+                         "on the distractors"));
+  gold_value_->addItems({tr("gold / distractors"), tr("gold")});
+  row_->Add(gold_value_);
+  open_ = row_->AddButton(tr("Open results"), "influence_open",
+                          tr("Shows the file of the run in the window"));
+  open_->setEnabled(false);
+  connect(row_, &CommandRow::StartRequested, this, [this] { row_->Try([this] { Start(); }); });
+  connect(row_, &CommandRow::Finished, this, &InfluencePanel::OnFinished);
+  connect(open_, &QPushButton::clicked, this, [this] { Q_EMIT ResultsOffered(written_); });
+  for (QComboBox* box : {gradient_, gold_value_})
+    connect(box, &QComboBox::currentIndexChanged, this, &InfluencePanel::Draw);
 }
 
 std::vector<std::string> InfluencePanel::Records() {
@@ -120,9 +124,19 @@ QString InfluencePanel::OutFile() const {
   return QString::fromStdString(form_->options().Text("out"));
 }
 
+SweepProcess* InfluencePanel::process() const { return row_->process(); }
+
+std::optional<InputFile> InfluencePanel::OwnText() const {
+  const auto& request = session()->shown_prompt_request();
+  if (!request || !NeedsTextFile(*request)) return std::nullopt;
+  return TextInput(*request, OutFile());
+}
+
 QStringList InfluencePanel::Arguments() const {
   OptionSet options = form_->Checked();
-  QStringList arguments = InfluenceArguments(*session(), TextFileBeside(OutFile()));
+  QStringList arguments = InfluenceArguments(*session(), OwnText().value_or(InputFile()).path);
+  if (const qsizetype place = arguments.indexOf("--place"); options.IsSet("places") && place >= 0)
+    arguments.remove(place, 2);
   options.Reset("out");
   AddArguments(options, &arguments);
   AddArgument("out", OutFile().toStdString(), &arguments);
@@ -133,37 +147,31 @@ QStringList InfluencePanel::Arguments() const {
 }
 
 void InfluencePanel::Start() {
-  if (process_->running()) return;
-  const QString why = ErrorText([this] {
-    const QStringList arguments = Arguments();
-    const auto& request = session()->shown_prompt_request();
-    if (request && NeedsTextFile(*request)) WriteTextFile(*request, TextFileBeside(OutFile()));
-    row_->SetNote(CommandText(arguments));
-    written_ = OutFile();
-    process_->Start(arguments, false);
-  });
-  if (!why.isEmpty()) row_->SetNote(why);
-  ShowButtons();
+  const QStringList arguments = Arguments();
+  written_ = OutFile();
+  open_->setEnabled(false);
+  row_->Run(arguments, OwnText());
 }
 
 void InfluencePanel::OnFinished(const QString& failure, bool stopped) {
   if (!failure.isEmpty() || stopped) {
     written_.clear();
-    row_->SetNote(stopped ? tr("Cancelled") : failure);
-  } else {
-    const QString why = ErrorText(
-        [this] { Show(session()->files_of_engine().Read(written_.toStdString()).records); });
-    row_->SetNote(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(written_)) : why);
-    if (why.isEmpty() && tabs_->currentIndex() == 0) tabs_->setCurrentWidget(tokens_);
+    return;
   }
-  ShowButtons();
+  row_->Try([this] {
+    Show(files().ReadWritten(written_.toStdString()).records);
+    row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(written_)));
+    open_->setEnabled(true);
+    if (tabs_->currentIndex() == 0) ShowFirstPlot();
+  });
 }
 
 void InfluencePanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) {
-    ShowButtons();
-    MarkOlder();
+  if (changes & Change::kPrompts) {
+    form_->ShowFields();
+    ShowCost();
   }
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings)) MarkOlder();
   if (!session()->shows_file() ||
       !(changes & (Change::kModel | Change::kSampleFile | Change::kSample)))
     return;
@@ -174,11 +182,16 @@ void InfluencePanel::Refresh(Changes changes) {
   if (records.empty()) return;
   if (const Record* prompt = session()->prompt()) records.push_back(*prompt);
   Show(std::move(records));
-  if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);  // in place of the options
+  if (tabs_->currentIndex() == 0) tabs_->setCurrentWidget(map_);
 }
 
-void InfluencePanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+void InfluencePanel::ShowFirstPlot() {
+  const auto shows = [this](const QWidget* tab) {
+    return tabs_->isTabVisible(tabs_->indexOf(tab));
+  };
+  tabs_->setCurrentWidget(shows(gold_)     ? static_cast<QWidget*>(gold_)
+                          : shows(tokens_) ? tokens_
+                                           : static_cast<QWidget*>(along_));
 }
 
 void InfluencePanel::Show(std::vector<Record> records) {
@@ -197,9 +210,12 @@ void InfluencePanel::Show(std::vector<Record> records) {
     if (answer != output) gradient_->setCurrentIndex(output ? 1 : 0);
   }
   gradient_->setVisible(answer && output);
-  tabs_->setTabVisible(tabs_->indexOf(gold_), by_place && AxisSize(*by_place, "place") > 1);
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
+  const bool places = by_place && AxisSize(*by_place, "place") > 1;
+  tabs_->setTabVisible(tabs_->indexOf(gold_), places);
+  gold_value_->setVisible(places);
+  // A file of several prompts does not have their texts.
+  tabs_->setTabVisible(tabs_->indexOf(tokens_), !by_place || FindRecord(records_, kPromptRecord));
+  DrawWhenShown();
 }
 
 std::string InfluencePanel::Gradient() const {
@@ -216,7 +232,7 @@ void InfluencePanel::Draw() {
     plot->SetReason(tr("No gradients yet. Press Measure, or open a file of midscope influence"));
   ShowLayers(by_token, gradient, prompt, *map_);
   ShowAlongPrompt(runs, gradient, *along_);
-  ShowGold(runs, gradient, true, *gold_);
+  ShowGold(runs, gradient, gold_value_->currentIndex() == 0, *gold_);
   const QString setting = runs.empty() ? QString() : TextAttribute(runs.front(), "intervention");
   for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_})
     plot->SetCaption(runs.empty() ? QString()
@@ -230,27 +246,31 @@ void InfluencePanel::Draw() {
 
 void InfluencePanel::MarkOlder() {
   const Record* shown = FindRecord(records_, kPromptRecord);
+  const Record* run = FindRecord(records_, kInfluenceByPlaceRecord);
   const Record* prompt = session()->prompt();
   QString note;
-  if (shown && prompt && !session()->shows_file()) {
-    if (Texts(*shown, "token_text") != Texts(*prompt, "token_text")) {
+  if (run && prompt && !session()->shows_file()) {
+    const QString setting = TextAttribute(*run, "intervention");
+    if (shown && Texts(*shown, "token_text") != Texts(*prompt, "token_text")) {
       note = tr("another prompt");
-    } else if (TextAttribute(*shown, "intervention").toStdString() !=
-               PrintIntervention(session()->setting(Side::kA))) {
-      note = tr("A, older setting: %1").arg(TextAttribute(*shown, "intervention"));
+    } else if (setting.toStdString() != PrintIntervention(session()->setting(Side::kA))) {
+      note = tr("A, older setting: %1").arg(setting);
     }
   }
-  for (Plot* plot : std::initializer_list<Plot*>{map_, along_}) plot->SetOlderNote(note);
+  for (Plot* plot : std::initializer_list<Plot*>{map_, along_, gold_}) plot->SetOlderNote(note);
 }
 
-void InfluencePanel::ShowButtons() {
-  row_->SetRunning(process_->running());
+void InfluencePanel::ShowCost() {
   QString text = tr("Measure");
   ErrorText([&] {
-    const int64_t vectors = form_->options().Integer("cotangents");
+    const OptionSet options = form_->Checked();
+    const int64_t prompts =
+        options.Integer("samples") *
+        (options.IsSet("places") ? CountPlaces(*session(), options.Text("places")) : 1);
+    const int64_t gradients = prompts * (1 + options.Integer("cotangents"));
     text = WithCost(text,
-                    QString::fromStdString(CountText(1, "prompt")) +
-                        tr(", %1").arg(QString::fromStdString(CountText(1 + vectors, "gradient"))),
+                    QString::fromStdString(CountText(prompts, "prompt") + ", " +
+                                           CountText(gradients, "gradient")),
                     std::nullopt);
   });
   row_->start()->setText(text);
@@ -259,7 +279,9 @@ void InfluencePanel::ShowButtons() {
 std::vector<Plot*> InfluencePanel::plots() const {
   const Record* by_token = FindRecord(records_, kInfluenceRecord);
   if (!by_token || !by_token->FindArray(Gradient())) return {};
-  return {map_, along_};
+  std::vector<Plot*> plots = {map_, along_};
+  if (!gold_value_->isHidden()) plots.push_back(gold_);
+  return plots;
 }
 
 void InfluencePanel::Render(FilePictures& pictures) { RenderInfluence(pictures); }

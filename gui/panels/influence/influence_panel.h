@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows which tokens the answer depends on: runs `midscope influence` for the shown prompt under A
-// as a separate process, and shows the gradients of its file, or of an opened one, as coloured
-// text, by layer and token, along the prompt, and on the gold by its place.
+// Shows which tokens the answer depends on: runs `midscope influence` for the shown prompt, or for
+// samples of its task at several places, under A as a separate process, and shows the gradients of
+// its file, or of an opened one, as coloured text, by layer and token, along the prompt, and on the
+// gold by its place.
 #pragma once
 
 #include <QString>
 #include <QStringList>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/record.h"
 #include "gui/panels/panel.h"
+#include "gui/session/sweep_process.h"
 
 class QComboBox;
+class QPushButton;
 class QTabWidget;
 
 namespace midscope {
@@ -21,7 +25,6 @@ class CommandRow;
 class LinesPlot;
 class ParameterForm;
 class RecordPlot;
-class SweepProcess;
 class TokenView;
 
 class InfluencePanel : public Panel {
@@ -33,11 +36,10 @@ class InfluencePanel : public Panel {
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
 
   ParameterForm* form() const { return form_; }
-  SweepProcess* process() const { return process_; }
+  SweepProcess* process() const;
   QTabWidget* tabs() const { return tabs_; }
   TokenView* tokens() const { return tokens_; }
   RecordPlot* map() const { return map_; }
@@ -53,8 +55,12 @@ class InfluencePanel : public Panel {
   void Start();
   void OnFinished(const QString& failure, bool stopped);
   void Show(std::vector<Record> records);
-  void Draw();
-  void ShowButtons();
+  // Shows a picture of the run in place of the options.
+  void ShowFirstPlot();
+  void Draw() override;
+  void ShowCost();
+  // Own text that the command reads from a file; nullopt: it reads none.
+  std::optional<InputFile> OwnText() const;
   // Notes in the plots if they show another prompt or setting than the window does.
   void MarkOlder();
   std::string Gradient() const;
@@ -67,11 +73,11 @@ class InfluencePanel : public Panel {
   LinesPlot* along_;
   LinesPlot* gold_;
   QComboBox* gradient_;
+  QComboBox* gold_value_;  // shown with the gold by place
+  QPushButton* open_;
   CommandRow* row_;
-  SweepProcess* process_;
   QString written_;              // the file of the panel's last run
   std::vector<Record> records_;  // that are shown
-  bool waits_ = false;           // to draw until the panel is shown
 };
 
 }  // namespace midscope

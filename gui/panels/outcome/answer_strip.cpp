@@ -21,6 +21,7 @@
 #include "gui/session/setting_marks.h"
 #include "gui/session/two_models.h"
 #include "gui/widgets/elided_label.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -109,29 +110,22 @@ QString TextHtml(const QStringList& tokens, qsizetype difference, const QString&
 
 AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
   setObjectName(QStringLiteral("answer_strip"));
-  question_ = new ElidedLabel(this);
-  question_->setObjectName(QStringLiteral("answer_question"));
-  expected_ = new QLabel(this);
-  expected_->setObjectName(QStringLiteral("answer_expected"));
+  question_ = Named(new ElidedLabel(this), "answer_question");
+  expected_ = Named(new QLabel(this), "answer_expected");
   expected_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  difference_ = new QLabel(this);
-  difference_->setObjectName(QStringLiteral("answer_difference"));
-  difference_->setToolTip(
+  difference_ = Named(
+      new QLabel(this), "answer_difference",
       tr("<p>Nats of the whole answer (answer_nll): negative log-likelihood, smaller is better. "
          "B − A below 0: B makes the answer likelier. Noise: how far the nats of A change in this "
          "dtype if the last rows are run alone instead of with all others</p>"));
-  warning_ = new QLabel(this);
-  warning_->setObjectName(QStringLiteral("answer_warning"));
+  warning_ = Named(new QLabel(this), "answer_warning");
   warning_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  tokens_ = new QSpinBox(this);
-  tokens_->setObjectName(QStringLiteral("answer_tokens"));
+  tokens_ = Named(new QSpinBox(this), "answer_tokens", tr("At most so many tokens are generated"));
   tokens_->setRange(1, kMostTokens);
   tokens_->setValue(static_cast<int>(GenerateRequest::kUsualTokens));
   tokens_->setSuffix(tr(" tokens"));
-  tokens_->setToolTip(tr("At most so many tokens are generated"));
-  generate_ = new QPushButton(this);
-  generate_->setObjectName(QStringLiteral("answer_generate"));
-  generate_->setToolTip(
+  generate_ = Named(
+      new QPushButton(this), "answer_generate",
       tr("<p>The model's text after this prompt, always by the likeliest token, until it ends "
          "its text; the first token that differs between A and B is marked</p>"));
   auto* cards = new QHBoxLayout;
@@ -144,8 +138,7 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
   cards->addWidget(MakeCard({{difference_}}), 1);
   cards->addWidget(generate_);
   texts_ = new QWidget(this);
-  auto* texts = new QHBoxLayout(texts_);
-  texts->setContentsMargins(0, 0, 0, 0);
+  auto* texts = WithoutMargins(new QHBoxLayout(texts_));
   for (const Side side : {Side::kA, Side::kB}) texts->addWidget(rows_.at(side).text, 1);
   texts->addWidget(tokens_);
   auto* column = new QVBoxLayout(this);
@@ -190,23 +183,21 @@ AnswerStrip::Row AnswerStrip::MakeRow(Side side) {
   const QString letter = side == Side::kA ? QStringLiteral("a") : QStringLiteral("b");
   Row row;
   const auto label = [&](const char* what) {
-    auto* made = new QLabel(this);
-    made->setObjectName(QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
+    auto* made =
+        Named(new QLabel(this), QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
     made->setTextFormat(Qt::RichText);
     // A long token is cut off instead of widening the window.
     made->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     return made;
   };
   row.mark = label("mark");
-  row.setting = new ElidedLabel(this);
-  row.setting->setObjectName(QStringLiteral("answer_setting_%1").arg(letter));
+  row.setting = Named(new ElidedLabel(this), QStringLiteral("answer_setting_%1").arg(letter));
   row.next = label("next");
   row.answer = label("token");
   row.nats = label("nats");
   for (QLabel* whole : {row.mark, row.nats})
     whole->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-  row.text = new QTextEdit(this);
-  row.text->setObjectName(QStringLiteral("answer_text_%1").arg(letter));
+  row.text = Named(new QTextEdit(this), QStringLiteral("answer_text_%1").arg(letter));
   row.text->setAccessibleName(tr("Text that the model generated under %1").arg(letter.toUpper()));
   row.text->setReadOnly(true);
   row.text->setFrameShape(QFrame::NoFrame);

@@ -51,37 +51,23 @@ QString SweepsText(int64_t count) { return QString::fromStdString(CountText(coun
 
 }  // namespace
 
-CurvesPanel::CurvesPanel(const PanelContext& context)
-    : Panel(context), reader_(session()->files_of_engine()) {
-  plot_ = new LinesPlot(this, QStringLiteral("curves"));
-  plot_->setObjectName(QStringLiteral("curves_plot"));
-  what_ = new QComboBox(this);
-  what_->setObjectName(QStringLiteral("curves_what"));
-  what_->setToolTip(tr("What is drawn over the parameter"));
+CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context), reader_(files()) {
+  plot_ = Named(new LinesPlot(this, QStringLiteral("curves")), "curves_plot");
+  what_ = Named(new QComboBox(this), "curves_what", tr("What is drawn over the parameter"));
   what_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  curve_ = new QComboBox(this);
-  curve_->setObjectName(QStringLiteral("curves_curve"));
-  curve_->setToolTip(tr("Which curve's map is drawn"));
+  curve_ = Named(new QComboBox(this), "curves_curve", tr("Which curve's map is drawn"));
   curve_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  map_ = new RecordPlot(this, QStringLiteral("curves_map"));
-  map_->setObjectName(QStringLiteral("curves_map"));
+  map_ = Named(new RecordPlot(this, QStringLiteral("curves_map")), "curves_map");
   pages_ = new QStackedWidget(this);
   pages_->addWidget(plot_);
   pages_->addWidget(map_);
   MakeOpenButton();
-  over_ = new QComboBox(this);
-  over_->setObjectName(QStringLiteral("curves_over"));
-  over_->setToolTip(tr("The parameter along the axis; the first has the most points"));
+  over_ = Named(new QComboBox(this), "curves_over",
+                tr("The parameter along the axis; the first has the most points"));
   over_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   over_->hide();
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("curves_note"));
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(open_);
-  row->addWidget(over_);
-  row->addWidget(what_);
-  row->addWidget(curve_);
-  row->addWidget(note_);
+  note_ = Named(new QLabel(this), "curves_note");
+  FlowLayout* row = MakeControlFlow({open_, over_, what_, curve_, note_});
   LayOutPanel(this, pages_, row);
   connect(what_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   connect(curve_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
@@ -91,21 +77,19 @@ CurvesPanel::CurvesPanel(const PanelContext& context)
 }
 
 void CurvesPanel::MakeOpenButton() {
-  open_ = new QToolButton(this);
-  open_->setObjectName(QStringLiteral("curves_open"));
+  open_ = Named(new QToolButton(this), "curves_open",
+                tr("<p>Draws curves of files of midscope sweep: settings and files that differ in "
+                   "one number, "
+                   "as midscope curves does</p>"));
   open_->setText(tr("Open runs"));
   open_->setPopupMode(QToolButton::InstantPopup);
-  open_->setToolTip(tr(
-      "<p>Draws curves of files of midscope sweep: settings and files that differ in one number, "
-      "as midscope curves does</p>"));
   auto* menu = new QMenu(open_);
   menu->addAction(tr("Folder of runs…"), this, [this] {
-    const QString folder =
-        ChooseEngineFolder(this, session()->files_of_engine().link(), tr("Folder of runs"));
+    const QString folder = ChooseEngineFolder(this, files().link(), tr("Folder of runs"));
     if (!folder.isEmpty()) OpenRuns({folder});
   });
   const auto ask = [this] {
-    return ChooseEngineFiles(this, session()->files_of_engine().link(), tr("Files of sweeps"),
+    return ChooseEngineFiles(this, files().link(), tr("Files of sweeps"),
                              tr("Results (*.h5);;All files (*)"));
   };
   menu->addAction(tr("Files…"), this, [this, ask] {

@@ -51,7 +51,7 @@ class CurvesPanel : public Panel {
   void MakeCurves();
   void OfferArrays();
   QString Caption(const Record& record) const;
-  void Draw();
+  void Draw() override;
   void DrawMap(const Record& record, const std::string& array);
   const Record* ShownRecord() const;
 

@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QTableView>
 #include <QVBoxLayout>
-#include <utility>
 
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
@@ -15,6 +14,7 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -34,23 +34,20 @@ QVector<BarPlot::Bar> BarsOf(const Record* record) {
 
 NextTokensPanel::NextTokensPanel(const PanelContext& context) : Panel(context) {
   table_ = new NextTokensTable(this);
-  view_ = new QTableView(this);
-  view_->setObjectName(QStringLiteral("next_tokens"));
+  view_ = Named(new QTableView(this), "next_tokens");
   view_->setAccessibleName(tr("Likeliest next tokens"));
   view_->setModel(table_);
   view_->setAlternatingRowColors(true);
   view_->setTabKeyNavigation(false);
   view_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("next_tokens_note"));
+  note_ = Named(new QLabel(this), "next_tokens_note");
   note_->setWordWrap(true);
   bars_a_ = new BarPlot(this, QStringLiteral("next_tokens"));
   bars_b_ = new BarPlot(this, QStringLiteral("next_tokens_b"));
   bars_a_->hide();
   bars_b_->hide();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(this));
   column->addWidget(view_, 1);
   column->addWidget(note_);
   Draw();
@@ -62,12 +59,7 @@ std::vector<std::string> NextTokensPanel::Records() {
 
 void NextTokensPanel::Refresh(Changes changes) {
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSettings | kRecordChanges))) return;
-  waits_ = true;
-  if (DrawsAtOnce()) DrawWaiting();
-}
-
-void NextTokensPanel::DrawWaiting() {
-  if (std::exchange(waits_, false)) Draw();
+  DrawWhenShown();
 }
 
 void NextTokensPanel::Draw() {

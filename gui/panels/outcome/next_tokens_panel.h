@@ -25,20 +25,18 @@ class NextTokensPanel : public Panel {
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
-  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
 
   NextTokensTable* table() const { return table_; }
 
  private:
-  void Draw();
+  void Draw() override;
 
   NextTokensTable* table_;
   QTableView* view_;
   QLabel* note_;
   BarPlot* bars_a_;  // for export only
   BarPlot* bars_b_;
-  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

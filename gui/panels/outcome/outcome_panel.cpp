@@ -31,47 +31,32 @@
 namespace midscope {
 OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   plot_ = new OutcomePlot(this);
-  measure_ = new QComboBox(this);
-  measure_->setObjectName(QStringLiteral("measure"));
-  measure_->addItems({tr("−log p(answer)"), tr("accuracy"), tr("B − A (paired)")});
-  measure_->setToolTip(
+  measure_ = Named(
+      new QComboBox(this), "measure",
       tr("<p>Negative log-likelihood of the answer in nats, summed over its "
          "tokens; whether the greedy continuation equals the answer; or the nats of B minus those "
          "of A, sample by sample, with a 95 % interval (Student's t)</p>"));
-  sample_ = new QCheckBox(tr("sample"), this);
-  sample_->setObjectName(QStringLiteral("outcome_sample"));
-  sample_->setChecked(true);
-  sample_->setToolTip(
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy"), tr("B − A (paired)")});
+  sample_ = Named(
+      new QCheckBox(tr("sample"), this), "outcome_sample",
       tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
-  means_ = new QCheckBox(tr("means"), this);
-  means_->setObjectName(QStringLiteral("outcome_means"));
+  sample_->setChecked(true);
+  means_ = Named(new QCheckBox(tr("means"), this), "outcome_means",
+                 tr("Means over samples with 95 % intervals (full dots): updated when the "
+                    "slider is released. Without the tick none are run, and those that run stop"));
   means_->setChecked(true);
-  means_->setToolTip(
-      tr("Means over samples with 95 % intervals (full dots): updated when the "
-         "slider is released. Without the tick none are run, and those that run stop"));
-  samples_ = new QSpinBox(this);
-  samples_->setObjectName(QStringLiteral("samples"));
+  samples_ =
+      Named(new QSpinBox(this), "samples", tr("How many samples the means are over; 0: none"));
   samples_->setRange(0, 10000);
   samples_->setValue(static_cast<int>(session()->samples()));
   samples_->setKeyboardTracking(false);
-  samples_->setToolTip(tr("How many samples the means are over; 0: none"));
-  start_ = new QPushButton(this);
-  start_->setObjectName(QStringLiteral("means_start"));
+  start_ = Named(new QPushButton(this), "means_start");
   start_->hide();
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("means_note"));
+  note_ = Named(new QLabel(this), "means_note");
   chips_ = new SettingChips(session(), tried(), this);
   reference_ = new ReferenceRow(session(), this);
-  QHBoxLayout* head = MakeControlRow();
-  head->addWidget(note_);
-  head->addWidget(start_);
-  head->addWidget(measure_);
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(chips_);
-  row->addWidget(sample_);
-  row->addWidget(means_);
-  row->addWidget(samples_);
-  row->addWidget(reference_);
+  QHBoxLayout* head = MakeControlRow({note_, start_, measure_});
+  FlowLayout* row = MakeControlFlow({chips_, sample_, means_, samples_, reference_});
   LayOut(plot_, head, row);
   // Published tables contain accuracies, so choosing one selects that measure.
   connect(reference_, &ReferenceRow::Chosen, this,

@@ -38,7 +38,7 @@ class OutcomePanel : public Panel {
   OutcomePlot* plot() const { return plot_; }
 
  private:
-  void Draw();
+  void Draw() override;
   void ShowOffer();
   std::pair<QString, QString> NoteOfModels(Measure measure) const;
   void ShowPlace();

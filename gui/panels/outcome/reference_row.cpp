@@ -2,7 +2,6 @@
 #include "gui/panels/outcome/reference_row.h"
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -14,6 +13,8 @@
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "gui/widgets/engine_files.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -26,8 +27,7 @@ constexpr QLatin1String kAskForRuns("?");
 
 // Takes the width from the available space, not from the longest entry.
 QComboBox* MakeBox(const char* name, QWidget* parent) {
-  auto* box = new QComboBox(parent);
-  box->setObjectName(QString::fromLatin1(name));
+  auto* box = Named(new QComboBox(parent), name);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(kNarrowest);
   return box;
@@ -86,8 +86,9 @@ const PublishedTable* ReferenceRow::table() const {
 }
 
 void ReferenceRow::AskForRuns() {
-  const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Runs beside the outcome"), QString(), tr("Results (*.h5);;All files (*)"));
+  const QStringList paths =
+      ChooseEngineFiles(this, session_->files_of_engine().link(), tr("Runs beside the outcome"),
+                        tr("Results (*.h5);;All files (*)"));
   if (paths.isEmpty()) {
     ShowReference();
   } else {

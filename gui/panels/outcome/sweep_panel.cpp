@@ -4,11 +4,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDir>
-#include <QFileInfo>
 #include <QFontDatabase>
-#include <QLabel>
 #include <QPlainTextEdit>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -21,12 +18,12 @@
 #include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
+#include "gui/base/write_whole_file.h"
+#include "gui/panels/command_row.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
-#include "gui/session/sweep_process.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
-#include "gui/widgets/progress_row.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
@@ -82,8 +79,7 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
     const auto& request = this->session()->shown_prompt_request();
     return name != "samples" || !request || !request->task.empty();
   });
-  table_ = new QPlainTextEdit(split);
-  table_->setObjectName(QStringLiteral("sweep_table"));
+  table_ = Named(new QPlainTextEdit(split), "sweep_table");
   table_->setAccessibleName(tr("Results of the sweep"));
   table_->setReadOnly(true);
   table_->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -94,75 +90,56 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
   split->addWidget(form_);
   split->addWidget(table_);
   split->setStretchFactor(1, 1);
-  sweep_ = new SweepProcess(session()->files_of_engine().link(), this);
+  MakeButtons();
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(split, 1);
-  column->addWidget(MakeButtons());
+  column->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &SweepPanel::ShowCost);
-  connect(sweep_, &SweepProcess::Progressed, this, &SweepPanel::OnProgress);
-  connect(sweep_, &SweepProcess::TableChanged, table_, &QPlainTextEdit::setPlainText);
-  connect(sweep_, &SweepProcess::Finished, this, &SweepPanel::OnFinished);
+  connect(sweep(), &SweepProcess::TableChanged, table_, &QPlainTextEdit::setPlainText);
   release_.setInterval(kMillisecondsHeld);
   connect(&release_, &QTimer::timeout, this, &SweepPanel::OnRelease);
   ShowButtons();
   ShowCost();
 }
 
-QWidget* SweepPanel::MakeButtons() {
-  auto* buttons = new QWidget(this);
-  const auto button = [buttons](const QString& text, const char* name, const QString& tooltip) {
-    return MakeButton(text, QString::fromLatin1(name), tooltip, buttons);
-  };
-  cost_ = button(tr("Cost"), "sweep_cost", tr("Runs one prompt and tells how long all will take"));
-  start_ = button(tr("Run"), "sweep_start",
-                  tr("Runs the sweep beside the window; it waits while a slider is dragged"));
-  stop_ = button(tr("Stop"), "sweep_stop", tr("Stops; finished samples stay, Run goes on"));
-  open_ = button(tr("Open results"), "sweep_open", tr("Shows the sweep's file in the window"));
-  QPushButton* copy = button(tr("Copy command"), "sweep_copy",
-                             tr("The command that does the same in a terminal or on a cluster"));
-  progress_ = new QProgressBar(buttons);
-  progress_->setObjectName(QStringLiteral("sweep_progress"));
-  progress_->setMinimumWidth(80);
-  note_ = new QLabel(buttons);
-  note_->setObjectName(QStringLiteral("sweep_note"));
-  note_->setWordWrap(true);
-  FlowLayout* row = MakeControlFlow();
-  for (QWidget* each :
-       std::initializer_list<QWidget*>{cost_, start_, stop_, open_, copy, progress_})
-    row->addWidget(each);
-  auto* column = new QVBoxLayout(buttons);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addLayout(row);
-  column->addWidget(note_);
-  connect(cost_, &QPushButton::clicked, this, &SweepPanel::AskCost);
-  connect(start_, &QPushButton::clicked, this, &SweepPanel::Start);
-  connect(stop_, &QPushButton::clicked, sweep_, &SweepProcess::Stop);
+void SweepPanel::MakeButtons() {
+  row_ = new CommandRow(QStringLiteral("sweep"),
+                        tr("Runs the sweep beside the window; it waits while a slider is dragged"),
+                        tr("Stops; finished samples stay, Run goes on"), files().link(), this);
+  row_->cancel()->setText(tr("Stop"));
+  cost_ = row_->AddButton(tr("Cost"), "sweep_cost",
+                          tr("Runs one prompt and tells how long all will take"));
+  open_ =
+      row_->AddButton(tr("Open results"), "sweep_open", tr("Shows the sweep's file in the window"));
+  QPushButton* copy =
+      row_->AddButton(tr("Copy command"), "sweep_copy",
+                      tr("The command that does the same in a terminal or on a cluster"));
+  connect(cost_, &QPushButton::clicked, this, [this] { row_->Try([this] { Run(true); }); });
+  connect(row_, &CommandRow::StartRequested, this, [this] { row_->Try([this] { Run(false); }); });
+  connect(row_, &CommandRow::Finished, this, &SweepPanel::OnFinished);
   connect(open_, &QPushButton::clicked, this, [this] { Q_EMIT ResultsOffered(OutFile()); });
   connect(copy, &QPushButton::clicked, this, [this] {
-    const QString why = ErrorText([this] {
+    row_->Try([this] {
       QApplication::clipboard()->setText(CommandText(Arguments()));
-      WriteOwnText();
-      note_->setText(tr("Copied: %1").arg(QApplication::clipboard()->text()));
+      const std::optional<InputFile> text = OwnText();
+      if (text && !files().link()->command().remote)
+        WriteWholeFile("text", text->path, text->text.toStdString());
+      row_->SetNote(tr("Copied: %1").arg(QApplication::clipboard()->text()));
     });
-    if (!why.isEmpty()) note_->setText(why);
   });
-  return buttons;
 }
+
+SweepProcess* SweepPanel::sweep() const { return row_->process(); }
 
 QString SweepPanel::table() const { return table_->toPlainText(); }
 
 QString SweepPanel::OutFile() const { return QString::fromStdString(form_->options().Text("out")); }
 
-QString SweepPanel::TextFile() const {
-  const QFileInfo out(OutFile());
-  return QDir(out.path()).filePath(out.completeBaseName() + QStringLiteral(".text.jsonl"));
-}
-
-// Own text is passed to the command in a file beside the results.
-void SweepPanel::WriteOwnText() const {
+std::optional<InputFile> SweepPanel::OwnText() const {
   const auto& request = session()->shown_prompt_request();
-  if (request && request->task.empty()) WriteTextFile(*request, TextFile());
+  if (!request || !request->task.empty()) return std::nullopt;
+  return TextInput(*request, OutFile());
 }
 
 QStringList SweepPanel::Arguments() const {
@@ -176,70 +153,45 @@ QStringList SweepPanel::Arguments() const {
     choice.settings.push_back(PrintIntervention(ParseIntervention(text)));
   if (options.IsSet("places")) choice.places = options.Text("places");
   choice.samples = options.Integer("samples");
-  choice.text_file = TextFile();
+  if (const std::optional<InputFile> text = OwnText()) choice.text_file = text->path;
   QStringList arguments = SweepArguments(*session(), choice);
   for (const char* flag : {"control", "attention"}) {
     if (options.Flag(flag)) arguments << QLatin1String("--") + QLatin1String(flag);
   }
   AddArgument("out", options.Text("out"), &arguments);
-  if (QFileInfo::exists(QString::fromStdString(options.Text("out"))))
-    arguments << QStringLiteral("--resume");
+  if (files().Exists(options.Text("out"))) arguments << QStringLiteral("--resume");
   return arguments;
 }
 
-void SweepPanel::AskCost() {
-  const QString why = ErrorText([this] {
-    is_dry_run_ = true;
-    note_->setText(tr("One prompt is run to measure it …"));
-    QStringList arguments = Arguments();
-    WriteOwnText();
+void SweepPanel::Run(bool dry) {
+  QStringList arguments = Arguments();
+  is_dry_run_ = dry;
+  if (dry) {
     arguments.removeAll(QStringLiteral("--resume"));
-    sweep_->Start(arguments << QStringLiteral("--dry-run") << QStringLiteral("--json"), false);
-  });
-  if (!why.isEmpty()) note_->setText(why);
-  ShowButtons();
-}
-
-void SweepPanel::Start() {
-  const QString why = ErrorText([this] {
-    const QStringList arguments = Arguments();
-    WriteOwnText();
-    is_dry_run_ = false;
-    note_->setText(CommandText(arguments));
+    arguments << QStringLiteral("--dry-run") << QStringLiteral("--json");
+  } else {
     table_->clear();
-    sweep_->Start(arguments);
-  });
-  if (!why.isEmpty()) note_->setText(why);
+  }
+  row_->Run(arguments, OwnText(), !dry, dry ? tr("One prompt is run to measure it …") : QString());
   ShowButtons();
-}
-
-void SweepPanel::OnProgress(const Progress& progress) {
-  progress_->setRange(0, static_cast<int>(progress.total));
-  progress_->setValue(static_cast<int>(progress.done));
-  progress_->setFormat(QString::fromStdString(progress.stage) + QStringLiteral(" %v/%m"));
 }
 
 void SweepPanel::OnFinished(const QString& failure, bool stopped) {
-  if (!failure.isEmpty()) {
-    note_->setText(failure);
-  } else if (is_dry_run_) {
-    note_->setText(stopped ? QString() : CostText(sweep_->output()));
-  } else if (stopped) {
-    note_->setText(tr("Stopped; finished samples are in %1. Run goes on").arg(OutFile()));
-  } else {
-    table_->setPlainText(sweep_->output());
-    note_->setText(tr("Done: %1").arg(QDir::toNativeSeparators(OutFile())));
-  }
-  progress_->reset();
   ShowButtons();
+  if (!failure.isEmpty()) return;
+  if (is_dry_run_) {
+    row_->SetNote(stopped ? QString() : CostText(sweep()->output()));
+  } else if (stopped) {
+    row_->SetNote(tr("Stopped; finished samples are in %1. Run goes on").arg(OutFile()));
+  } else {
+    table_->setPlainText(sweep()->output());
+    row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(OutFile())));
+  }
 }
 
 void SweepPanel::ShowButtons() {
-  const bool running = sweep_->running();
-  cost_->setEnabled(!running);
-  start_->setEnabled(!running);
-  stop_->setEnabled(running);
-  open_->setEnabled(!running && QFileInfo::exists(OutFile()));
+  cost_->setEnabled(!sweep()->running());
+  open_->setEnabled(!sweep()->running() && files().Exists(OutFile().toStdString()));
 }
 
 // The settings that differ, each at every place of every sample.
@@ -259,23 +211,24 @@ void SweepPanel::ShowCost() {
     text = WithCost(text, QString::fromStdString(CountText(settings * samples * count, "prompt")),
                     seconds);
   });
-  start_->setText(text);
+  row_->start()->setText(text);
 }
 
 // Suspends the sweep during a drag, so that it does not slow the slider.
 void SweepPanel::Refresh(Changes changes) {
   if (changes & (Change::kModel | Change::kPrompts | Change::kMeans | Change::kSettings)) {
     if (changes & Change::kPrompts) form_->ShowFields();
+    if (changes & Change::kModel) ShowButtons();
     ShowCost();
   }
-  sweep_->SetHeld(session()->dragging());
-  if (sweep_->held()) release_.start();
+  sweep()->SetHeld(session()->dragging());
+  if (sweep()->held()) release_.start();
 }
 
 // Polls, because a drag that ends at its start emits no change.
 void SweepPanel::OnRelease() {
-  sweep_->SetHeld(session()->dragging());
-  if (!sweep_->held()) release_.stop();
+  sweep()->SetHeld(session()->dragging());
+  if (!sweep()->held()) release_.stop();
 }
 
 }  // namespace midscope

@@ -6,19 +6,18 @@
 #pragma once
 
 #include <QTimer>
+#include <optional>
 
 #include "gui/panels/panel.h"
+#include "gui/session/sweep_process.h"
 
-class QLabel;
 class QPlainTextEdit;
-class QProgressBar;
 class QPushButton;
 
 namespace midscope {
 
+class CommandRow;
 class ParameterForm;
-class SweepProcess;
-struct Progress;
 
 class SweepPanel : public Panel {
   Q_OBJECT
@@ -29,38 +28,28 @@ class SweepPanel : public Panel {
   void Refresh(Changes changes) override;
 
   ParameterForm* form() const { return form_; }
-  SweepProcess* sweep() const { return sweep_; }
+  SweepProcess* sweep() const;
   QString table() const;
   // Arguments of the command. Throws Error (usage) if no prompt of an open model is shown, or if a
   // field cannot be read.
   QStringList Arguments() const;
 
- Q_SIGNALS:
-  // Emitted when the user has chosen to open the results in the window.
-  void ResultsOffered(const QString& path);
-
  private:
-  QWidget* MakeButtons();
-  void Start();
-  void AskCost();
-  void OnProgress(const Progress& progress);
+  void MakeButtons();
+  // Starts the sweep or, if `dry`, a run of one prompt that measures its cost. Throws Error.
+  void Run(bool dry);
   void OnFinished(const QString& failure, bool stopped);
   void OnRelease();
   void ShowButtons();
   void ShowCost();
   QString OutFile() const;
-  // Path of the file with own text, in the folder of the results.
-  QString TextFile() const;
-  void WriteOwnText() const;
+  // Own text, which the command reads from a file beside the results; nullopt: a task is shown.
+  std::optional<InputFile> OwnText() const;
 
   ParameterForm* form_;
-  SweepProcess* sweep_;
+  CommandRow* row_;
   QPushButton* cost_;
-  QPushButton* start_;
-  QPushButton* stop_;
   QPushButton* open_;
-  QProgressBar* progress_;
-  QLabel* note_;
   QPlainTextEdit* table_;
   QTimer release_;           // running while the sweep is suspended; resumes it
   bool is_dry_run_ = false;  // whether the process is a dry run

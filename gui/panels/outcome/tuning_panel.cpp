@@ -3,7 +3,6 @@
 
 #include <QDir>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSplitter>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -18,12 +17,11 @@
 #include "data/published/tuning_recipe.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
-#include "gui/session/sweep_process.h"
-#include "gui/widgets/command_row.h"
 #include "gui/widgets/engine_files.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
@@ -74,10 +72,7 @@ std::string TimedOptions(OptionSet options) {
 
 TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
   auto* sides = new QSplitter(Qt::Horizontal, this);
-  auto* scroll = new QScrollArea(sides);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  form_ = new ParameterForm(TuningFormParameters(), scroll, "tuning_");
+  form_ = new ParameterForm(TuningFormParameters(), this, "tuning_", file_dialog());
   form_->SetLabels({{"recipe", tr("position ids")},
                     {"tokens", tr("tokens of a sample")},
                     {"data", tr("text files")},
@@ -101,24 +96,20 @@ TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
                                                                   {"held-out", "4"},
                                                                   {"out", "tuned"}})
     form_->SetText(name, text);
-  scroll->setWidget(form_);
+  MakeScrollArea(form_, sides);
   auto* plots = new QTabWidget(sides);
   plots->setDocumentMode(true);
-  loss_ = new LinesPlot(plots, QStringLiteral("tuning_loss"));
-  loss_->setObjectName(QStringLiteral("tuning_loss"));
+  loss_ = Named(new LinesPlot(plots, QStringLiteral("tuning_loss")), "tuning_loss");
   rate_ = new LinesPlot(plots, QStringLiteral("tuning_rate"));
   plots->addTab(loss_, tr("Loss"));
   plots->addTab(rate_, tr("Learning rate"));
   sides->setStretchFactor(1, 1);
-  process_ = new SweepProcess(session()->files_of_engine().link(), this);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(2, 2, 2, 2);
   column->addWidget(sides, 1);
   MakeButtons();
   column->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &TuningPanel::ShowButtons);
-  connect(process_, &SweepProcess::Noted, this, &TuningPanel::OnLine);
-  connect(process_, &SweepProcess::Finished, this, &TuningPanel::OnFinished);
   Draw();
 }
 
@@ -126,46 +117,43 @@ void TuningPanel::MakeButtons() {
   row_ =
       new CommandRow(QStringLiteral("tuning"),
                      tr("Runs midscope tune beside the window; a run that the folder has goes on"),
-                     tr("Stops; finished steps stay, Resume goes on"), this);
-  beside_ =
-      MakeButton(tr("Look again: open it beside the base"), QStringLiteral("tuning_beside"),
-                 tr("B becomes the model with the tuned weights, on the same prompt as A"), row_);
-  QPushButton* open = MakeButton(tr("Losses of other runs…"), QStringLiteral("tuning_open"),
-                                 tr("Files tuning.h5 of earlier runs, one line each"), row_);
-  for (QPushButton* button : {beside_, open}) row_->Add(button);
-  connect(row_, &CommandRow::StartRequested, this, &TuningPanel::Start);
-  connect(row_, &CommandRow::CancelRequested, process_, &SweepProcess::Stop);
-  connect(process_, &SweepProcess::Progressed, row_, &CommandRow::SetProgress);
-  connect(beside_, &QPushButton::clicked, this, [this] {
-    const QString why = ErrorText([this] { Q_EMIT ModelOffered(TunedModel()); });
-    if (!why.isEmpty()) row_->SetNote(why);
-  });
+                     tr("Stops; finished steps stay, Resume goes on"), files().link(), this);
+  beside_ = row_->AddButton(tr("Look again: open it beside the base"), "tuning_beside",
+                            tr("B becomes the model with the tuned weights, on the same prompt "
+                               "as A"));
+  QPushButton* open = row_->AddButton(tr("Losses of other runs…"), "tuning_open",
+                                      tr("Files tuning.h5 of earlier runs, one line each"));
+  connect(row_, &CommandRow::StartRequested, this, [this] { row_->Try([this] { Start(); }); });
+  connect(row_, &CommandRow::Finished, this, &TuningPanel::OnFinished);
+  disconnect(process(), &SweepProcess::Noted, row_, nullptr);
+  connect(process(), &SweepProcess::Noted, this, &TuningPanel::OnLine);
+  connect(beside_, &QPushButton::clicked, this,
+          [this] { row_->Try([this] { Q_EMIT ModelOffered(TunedModel()); }); });
   connect(open, &QPushButton::clicked, this, [this] {
-    const QStringList files =
-        ChooseEngineFiles(this, session()->files_of_engine().link(), tr("Losses of tuning runs"),
-                          tr("Results (*.h5);;All files (*)"));
-    const QString why = ErrorText([&] { OpenLosses(files); });
-    if (!why.isEmpty()) row_->SetNote(why);
+    const QStringList paths = ChooseEngineFiles(this, files().link(), tr("Losses of tuning runs"),
+                                                tr("Results (*.h5);;All files (*)"));
+    row_->Try([&] { OpenLosses(paths); });
   });
 }
+
+SweepProcess* TuningPanel::process() const { return row_->process(); }
 
 std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
 
 QString TuningPanel::Folder() const { return QString::fromStdString(form_->options().Text("out")); }
 
 bool TuningPanel::Began() const {
-  if (session()->files_of_engine().link()->command().remote) return Folder() == folder_;
+  if (files().link()->command().remote) return Folder() == folder_;
   return QDir(Folder()).exists(QString::fromLatin1(kTuningPlan));
 }
 
 bool TuningPanel::Tuned() const {
-  if (session()->files_of_engine().link()->command().remote)
-    return Folder() == folder_ && complete_;
+  if (files().link()->command().remote) return Folder() == folder_ && complete_;
   return IsTuned(Folder().toStdString());
 }
 
 QString TuningPanel::TunedModel() const {
-  const bool adapter = session()->files_of_engine().link()->command().remote
+  const bool adapter = files().link()->command().remote
                            ? form_->options().Has("lora")
                            : QDir(Folder()).exists(QStringLiteral("adapter_config.json"));
   if (!adapter) return Folder();
@@ -184,23 +172,16 @@ QStringList TuningPanel::Arguments() const {
 }
 
 void TuningPanel::Start() {
-  if (process_->running()) return;
-  const QString why = ErrorText([this] {
-    const QStringList arguments = Arguments();
-    row_->SetNote(CommandText(arguments));
-    runs_ = {
-        {TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
-    const bool began = Began();
-    folder_ = Folder();
-    complete_ = false;
-    seconds_ = 0;
-    timed_ = TimedOptions(form_->options());
-    if (began) ErrorText([this] { OpenLosses({folder_}); });
-    live_ = true;
-    process_->Start(arguments, false);
-  });
-  if (!why.isEmpty()) row_->SetNote(why);
-  ShowButtons();
+  const QStringList arguments = Arguments();
+  runs_ = {{TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
+  const bool began = Began();
+  folder_ = Folder();
+  complete_ = false;
+  seconds_ = 0;
+  timed_ = TimedOptions(form_->options());
+  if (began) ErrorText([this] { OpenLosses({folder_}); });
+  live_ = true;
+  row_->Run(arguments);
   Draw();
 }
 
@@ -213,14 +194,12 @@ void TuningPanel::OnLine(const QString& line) {
 }
 
 void TuningPanel::OnFinished(const QString& failure, bool stopped) {
-  if (!failure.isEmpty()) {
-    row_->SetNote(failure);
-  } else if (stopped) {
+  if (stopped) {
     row_->SetNote(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
-  } else {
+  } else if (failure.isEmpty()) {
     complete_ = true;
-    const QString why = ErrorText([this] { OpenLosses({folder_}); });
-    row_->SetNote(why.isEmpty() ? tr("Done: %1").arg(QDir::toNativeSeparators(folder_)) : why);
+    row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(folder_)));
+    row_->Try([this] { OpenLosses({folder_}); });
   }
   ShowButtons();
 }
@@ -231,7 +210,7 @@ void TuningPanel::OpenLosses(const QStringList& paths) {
     const QString file = path.endsWith(QLatin1String(".h5"))
                              ? path
                              : QDir(path).filePath(QString::fromLatin1(kTuningFile));
-    const Record record = ReadTuningRecord(session()->files_of_engine(), file);
+    const Record record = ReadTuningRecord(files(), file);
     runs.push_back(LossesOf(record, TuningName(file)));
     const QVector<double> seconds = LastAxisRow(record, "seconds", {});
     if (paths != QStringList{folder_} || seconds.isEmpty()) continue;
@@ -253,21 +232,15 @@ void TuningPanel::Refresh(Changes changes) {
     form_->SetText("model", model_);
   }
   const Record* record = session()->record(Side::kA, kTuningRecord);
-  if (!record || process_->running()) return;
+  if (!record || process()->running()) return;
   runs_ = {LossesOf(*record, TuningName(session()->shown().path))};
   Draw();
 }
 
 void TuningPanel::ShowButtons() {
-  const bool running = process_->running();
-  row_->SetRunning(running);
-  beside_->setEnabled(!running && Tuned());
-  ShowCost();
-}
-
-void TuningPanel::ShowCost() {
   const OptionSet& options = form_->options();
-  if (process_->running()) return;  // Cancel stays where it is
+  beside_->setEnabled(!process()->running() && Tuned());
+  if (process()->running()) return;  // Cancel stays where it is
   QString text = Began() && !Tuned() ? tr("Resume") : tr("Tune");
   ErrorText([&] {
     const int64_t steps = options.Integer("steps");

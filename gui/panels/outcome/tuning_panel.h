@@ -32,7 +32,7 @@ class TuningPanel : public Panel {
   std::vector<Plot*> plots() const override;
 
   ParameterForm* form() const { return form_; }
-  SweepProcess* process() const { return process_; }
+  SweepProcess* process() const;
   LinesPlot* loss() const { return loss_; }
   // Arguments of the command. Throws Error (usage) if a field cannot be read or is missing.
   QStringList Arguments() const;
@@ -49,8 +49,7 @@ class TuningPanel : public Panel {
   void OnLine(const QString& line);
   void OnFinished(const QString& failure, bool stopped);
   void ShowButtons();
-  void ShowCost();
-  void Draw();
+  void Draw() override;
   // The form's folder, and whether it has a run, and a complete one. Folders of another machine
   // are not read: there, only the panel's last run is known.
   QString Folder() const;
@@ -59,7 +58,6 @@ class TuningPanel : public Panel {
   QString TunedModel() const;
 
   ParameterForm* form_;
-  SweepProcess* process_;
   LinesPlot* loss_;
   LinesPlot* rate_;
   CommandRow* row_;

@@ -16,6 +16,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/elided_label.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_list.h"
 
 namespace midscope {
@@ -38,24 +39,19 @@ ModelText SecondModel(const Session& session) {
 
 AdapterBar::AdapterBar(Session* session, SettingHistory* history, QWidget* parent)
     : QWidget(parent), session_(session), history_(history) {
-  on_ = new QCheckBox(this);
-  on_->setObjectName(QStringLiteral("adapter_on"));
-  on_->setToolTip(tr("<p>B with its adapter, or without: then B has the weights of A</p>"));
-  scale_ = new QSlider(Qt::Horizontal, this);
-  scale_->setObjectName(QStringLiteral("adapter_scale"));
+  on_ = Named(new QCheckBox(this), "adapter_on",
+              tr("<p>B with its adapter, or without: then B has the weights of A</p>"));
+  scale_ = Named(new QSlider(Qt::Horizontal, this), "adapter_scale",
+                 tr("Factor of the adapter, from 0 to 2; 1: as it was tuned"));
   scale_->setAccessibleName(tr("Scale of the adapter"));
-  scale_->setToolTip(tr("Factor of the adapter, from 0 to 2; 1: as it was tuned"));
   scale_->setRange(0, kMostScale * kSliderSteps);
   scale_->setPageStep(kSliderSteps / 2);
   scale_->setTracking(false);  // a new scale opens the model anew
   scale_->setFixedWidth(kSliderWidth);
-  note_ = new ElidedLabel(this);
-  note_->setObjectName(QStringLiteral("adapter_note"));
-  use_ = new QPushButton(this);
-  use_->setObjectName(QStringLiteral("adapter_use_setting"));
-  use_->setToolTip(tr("Gives A and B the setting that the weights were tuned with"));
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  note_ = Named(new ElidedLabel(this), "adapter_note");
+  use_ = Named(new QPushButton(this), "adapter_use_setting",
+               tr("Gives A and B the setting that the weights were tuned with"));
+  auto* row = WithoutMargins(new QHBoxLayout(this));
   row->addWidget(on_);
   row->addWidget(scale_);
   row->addWidget(note_, 1);

@@ -13,6 +13,7 @@
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "gui/widgets/elided_label.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {
@@ -38,24 +39,20 @@ std::optional<Intervention> Read(const QString& setting) {
 }  // namespace
 
 DocumentBar::DocumentBar(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
-  tabs_ = new QTabBar(this);
-  tabs_->setObjectName(QStringLiteral("documents"));
+  tabs_ = Named(new QTabBar(this), "documents");
   tabs_->setAccessibleName(tr("Model and open files"));
   tabs_->setExpanding(false);
   tabs_->setElideMode(Qt::ElideMiddle);
   tabs_->setTabsClosable(true);
   tabs_->setDrawBase(false);
-  settings_ = new ElidedLabel(this);
-  settings_->setObjectName(QStringLiteral("document_settings"));
-  use_ = new QToolButton(this);
-  use_->setObjectName(QStringLiteral("use_document_settings"));
+  settings_ = Named(new ElidedLabel(this), "document_settings");
+  use_ = Named(new QToolButton(this), "use_document_settings",
+               tr("Puts settings of this file on the model, and shows the model"));
   use_->setText(tr("Use on the model"));
-  use_->setToolTip(tr("Puts settings of this file on the model, and shows the model"));
   use_->setPopupMode(QToolButton::InstantPopup);
   menu_ = new QMenu(use_);
   use_->setMenu(menu_);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(this));
   row->addWidget(tabs_);
   row->addWidget(settings_, 1);
   row->addWidget(use_);

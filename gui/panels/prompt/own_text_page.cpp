@@ -89,12 +89,10 @@ OwnTextPage::OwnTextPage(QWidget* parent) : QWidget(parent), editor_(new PromptE
 QLayout* OwnTextPage::MakeFindRow() {
   auto* open = new QPushButton(tr("Open text…"), this);
   open->setToolTip(tr("Read a text file (UTF-8); or drop one on the text"));
-  find_ = new QLineEdit(this);
-  find_->setObjectName(QStringLiteral("own_text_find"));
+  find_ = Named(new QLineEdit(this), "own_text_find");
   find_->setPlaceholderText(tr("Find (Ctrl+F)"));
   find_->setClearButtonEnabled(true);
-  found_ = new QLabel(this);
-  found_->setObjectName(QStringLiteral("own_text_found"));
+  found_ = Named(new QLabel(this), "own_text_found");
   auto* previous = new QPushButton(QStringLiteral("\u25b2"), this);
   previous->setAccessibleName(tr("Previous"));
   previous->setToolTip(tr("Previous (Shift+Enter)"));
@@ -145,10 +143,7 @@ void OwnTextPage::Find(bool backwards) {
 
 QLayout* OwnTextPage::MakePieceRow() {
   const auto button = [this](const QString& text, const char* name, const QString& tip) {
-    auto* made = new QPushButton(text, this);
-    made->setObjectName(QLatin1String(name));
-    made->setToolTip(QStringLiteral("<p>") + tip + QStringLiteral("</p>"));
-    return made;
+    return Named(new QPushButton(text, this), name, QStringLiteral("<p>%1</p>").arg(tip));
   };
   auto* gold = button(tr("Mark as gold"), "own_text_gold",
                       tr("The selected passage is the one with the answer"));
@@ -160,9 +155,8 @@ QLayout* OwnTextPage::MakePieceRow() {
                             tr("Every paragraph of the selection, or of the whole text, becomes a "
                                "piece. Paragraphs are parted by blank lines"));
   auto* clear = button(tr("No pieces"), "own_text_no_pieces", tr("The text has one prompt"));
-  marks_ = new QLabel(this);
+  marks_ = Named(new QLabel(this), "own_text_marks");
   marks_->setTextFormat(Qt::PlainText);
-  marks_->setObjectName(QStringLiteral("own_text_marks"));
   auto* row = new FlowLayout;
   for (QWidget* widget : std::initializer_list<QWidget*>{gold, piece, paragraphs, clear, marks_})
     row->addWidget(widget);
@@ -175,26 +169,21 @@ QLayout* OwnTextPage::MakePieceRow() {
 
 QWidget* OwnTextPage::MakeFields(QWidget* parent) {
   auto* fields = new QWidget(parent);
-  question_ = new QLineEdit(fields);
-  question_->setObjectName(QStringLiteral("own_text_question"));
+  question_ =
+      Named(new QLineEdit(fields), "own_text_question",
+            tr("<p>Put behind the text as <i>Question: …</i> and <i>Answer:</i>, as the task jsonl "
+               "does; the answer then has one space in front</p>"));
   question_->setPlaceholderText(tr("none: the text is sent as it is"));
-  question_->setToolTip(
-      tr("<p>Put behind the text as <i>Question: …</i> and <i>Answer:</i>, as the task jsonl "
-         "does; the answer then has one space in front</p>"));
-  answer_ = new QLineEdit(fields);
-  answer_->setObjectName(QStringLiteral("answer"));
+  answer_ = Named(new QLineEdit(fields), "answer",
+                  tr("<p>What should follow the text; its likelihood is measured. Empty: "
+                     "nothing is measured</p>"));
   answer_->setPlaceholderText(tr("answer, with its leading space"));
-  answer_->setToolTip(
-      tr("<p>What should follow the text; its likelihood is measured. Empty: "
-         "nothing is measured</p>"));
-  places_ = new QLineEdit(fields);
-  places_->setObjectName(QStringLiteral("own_text_places"));
-  places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
-  places_->setToolTip(
+  places_ = Named(
+      new QLineEdit(fields), "own_text_places",
       tr("<p>Places of the gold piece among the pieces: ranks such as 1,5,10 or 1-20, or shares "
          "such as 0%,25%,100%</p>"));
-  auto* form = new QFormLayout(fields);
-  form->setContentsMargins(0, 0, 0, 0);
+  places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
+  auto* form = WithoutMargins(new QFormLayout(fields));
   form->addRow(tr("&question"), question_);
   form->addRow(tr("&answer"), answer_);
   form->addRow(tr("&places"), places_);
@@ -203,8 +192,7 @@ QWidget* OwnTextPage::MakeFields(QWidget* parent) {
 
 QWidget* OwnTextPage::MakeText() {
   auto* top = new QWidget(this);
-  auto* column = new QVBoxLayout(top);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(top));
   column->addLayout(MakeFindRow());
   column->addWidget(editor_, 1);
   column->addLayout(MakePieceRow());
@@ -214,26 +202,21 @@ QWidget* OwnTextPage::MakeText() {
 
 QWidget* OwnTextPage::MakePreview() {
   auto* bottom = new QWidget(this);
-  tokens_ = new QLabel(bottom);
-  tokens_->setObjectName(QStringLiteral("own_text_tokens"));
-  place_ = new QComboBox(bottom);
-  place_->setObjectName(QStringLiteral("own_text_place"));
-  place_->setToolTip(tr("Place of the gold piece whose prompt is shown"));
-  prompt_ = new QPlainTextEdit(bottom);
-  prompt_->setObjectName(QStringLiteral("own_text_prompt"));
+  tokens_ = Named(new QLabel(bottom), "own_text_tokens");
+  place_ = Named(new QComboBox(bottom), "own_text_place",
+                 tr("Place of the gold piece whose prompt is shown"));
+  prompt_ = Named(new QPlainTextEdit(bottom), "own_text_prompt");
   prompt_->setAccessibleName(tr("The prompt as it would be sent"));
   prompt_->setReadOnly(true);
   prompt_->setPlaceholderText(tr("The prompt as it would be sent"));
-  note_ = new QLabel(bottom);
-  note_->setObjectName(QStringLiteral("own_text_note"));
+  note_ = Named(new QLabel(bottom), "own_text_note");
   note_->setWordWrap(true);
   note_->hide();
   auto* top = new QHBoxLayout;
   top->addWidget(new QLabel(tr("sent at place"), bottom));
   top->addWidget(place_);
   top->addWidget(tokens_, 1);
-  auto* column = new QVBoxLayout(bottom);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(bottom));
   column->addLayout(top);
   column->addWidget(prompt_, 1);
   column->addWidget(note_);

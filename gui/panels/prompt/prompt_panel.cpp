@@ -17,6 +17,7 @@
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/widgets/changed_button.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/task_form.h"
@@ -30,33 +31,26 @@ constexpr int kLargestSeed = 2147483647;
 }  // namespace
 
 PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(this));
   auto* box = new QWidget(this);
-  pages_ = new QTabWidget(box);
-  pages_->setObjectName(QStringLiteral("prompt_pages"));
+  pages_ = Named(new QTabWidget(box), "prompt_pages");
   pages_->addTab(MakeTaskPage(), tr("Task"));
   own_text_ = new OwnTextPage(this);
   pages_->addTab(own_text_, tr("Own text"));
-  place_ = new QComboBox(box);
-  place_->setObjectName(QStringLiteral("place"));
-  place_->setToolTip(
-      tr("The place whose prompt is shown; a click into the outcome plot also selects it"));
-  run_ = new QPushButton(tr("Run"), box);
-  run_->setObjectName(QStringLiteral("run"));
-  run_->setToolTip(tr("Run the model on this (F5)"));
-  auto* box_column = new QVBoxLayout(box);
-  box_column->setContentsMargins(0, 0, 0, 0);
+  place_ =
+      Named(new QComboBox(box), "place",
+            tr("The place whose prompt is shown; a click into the outcome plot also selects it"));
+  run_ = Named(new QPushButton(tr("Run"), box), "run", tr("Run the model on this (F5)"));
+  auto* box_column = WithoutMargins(new QVBoxLayout(box));
   box_column->addWidget(pages_, 1);
   box_column->addWidget(MakeFormatFold(box));
-  sent_ = new QLineEdit(box);
-  sent_->setObjectName(QStringLiteral("sent"));
+  sent_ = Named(new QLineEdit(box), "sent",
+                tr("<p>What is sent to the model at this place: its tokens, the begin-of-text "
+                   "token, the chat "
+                   "template. Control tokens are in double brackets</p>"));
   sent_->setReadOnly(true);
   sent_->setFrame(false);
   sent_->setPlaceholderText(tr("no prompt was sent yet"));
-  sent_->setToolTip(tr(
-      "<p>What is sent to the model at this place: its tokens, the begin-of-text token, the chat "
-      "template. Control tokens are in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
   connect(own_text_, &OwnTextPage::Edited, this, &PromptPanel::Edited);
@@ -94,14 +88,12 @@ void PromptPanel::AskPreview() {
 }
 
 QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
-  format_ = new ParameterForm(PromptFormatOptions(), parent);
-  format_->setObjectName(QStringLiteral("prompt_format"));
+  format_ = Named(new ParameterForm(PromptFormatOptions(), parent), "prompt_format");
   format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
   QStringList templates = {QStringLiteral("model")};
   for (const std::string& family : ChatFamilies()) templates << QString::fromStdString(family);
   format_->Offer("chat-template", templates);
-  auto* fold = new FoldBox(QString(), format_, parent);
-  fold->setObjectName(QStringLiteral("prompt_format_fold"));
+  auto* fold = Named(new FoldBox(QString(), format_, parent), "prompt_format_fold");
   const auto retitle = [this, fold] {
     const QString changed = ChangedOptionsText(format_->options());
     fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
@@ -120,16 +112,12 @@ QWidget* PromptPanel::MakeTaskPage() {
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);
   seed_->setToolTip(tr("Seed of all samples"));
-  sample_ = new QSpinBox(this);
-  sample_->setObjectName(QStringLiteral("sample"));
+  sample_ = Named(new QSpinBox(this), "sample", tr("Which sample is on the screen"));
   sample_->setRange(0, kLargestSeed);
-  sample_->setToolTip(tr("Which sample is on the screen"));
-  places_ = new QLineEdit(page);
-  places_->setObjectName(QStringLiteral("places"));
+  places_ = Named(new QLineEdit(page), "places",
+                  tr("<p>Places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+                     "0%,25%,100%</p>"));
   places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
-  places_->setToolTip(
-      tr("<p>Places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
-         "0%,25%,100%</p>"));
   auto* form = new QFormLayout(page);
   form->addRow(tr("task"), task_);
   form->addRow(tr("seed"), seed_);

@@ -30,10 +30,8 @@ QStringList Items(const Axis& axis) {
 std::pair<QWidget*, QComboBox*> LabelledBox(const QString& label, const QString& name,
                                             QWidget* parent) {
   auto* row = new QWidget(parent);
-  auto* box = new QComboBox(row);
-  box->setObjectName(name);
-  auto* layout = new QHBoxLayout(row);
-  layout->setContentsMargins(0, 0, 0, 0);
+  auto* box = Named(new QComboBox(row), name);
+  auto* layout = WithoutMargins(new QHBoxLayout(row));
   layout->addWidget(new QLabel(label, row));
   layout->addWidget(box);
   return {row, box};
@@ -42,23 +40,18 @@ std::pair<QWidget*, QComboBox*> LabelledBox(const QString& label, const QString&
 }  // namespace
 
 SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
-  sample_ = new QSpinBox(this);
-  sample_->setObjectName(QStringLiteral("file_sample"));
-  sample_->setToolTip(
-      tr("Which sample of the file is on the screen, counted from 1 (Alt+→, Alt+←)"));
+  sample_ = Named(new QSpinBox(this), "file_sample",
+                  tr("Which sample of the file is on the screen, counted from 1 (Alt+→, Alt+←)"));
   of_ = new QLabel(this);
   std::tie(place_row_, place_) = LabelledBox(tr("at place"), QStringLiteral("file_place"), this);
   place_->setToolTip(tr("Place of the gold piece whose pictures are shown"));
   std::tie(setting_row_, setting_) = LabelledBox(tr("under"), QStringLiteral("file_setting"), this);
   setting_->setToolTip(tr("Setting whose pictures are shown"));
-  note_ = new QLabel(this);
-  note_->setObjectName(QStringLiteral("file_sample_note"));
+  note_ = Named(new QLabel(this), "file_sample_note");
   note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  next_ = new QAction(tr("&Next sample"), this);
-  next_->setObjectName(QStringLiteral("next-sample"));
+  next_ = Named(new QAction(tr("&Next sample"), this), "next-sample");
   next_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Right));
-  previous_ = new QAction(tr("&Previous sample"), this);
-  previous_->setObjectName(QStringLiteral("previous-sample"));
+  previous_ = Named(new QAction(tr("&Previous sample"), this), "previous-sample");
   previous_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Left));
   auto* row = MakeControlRow();
   setLayout(row);

@@ -58,8 +58,7 @@ QTableWidgetItem* NumberItem(const std::optional<double>& value) {
 
 HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* parent)
     : QWidget(parent), session_(session), tried_(tried) {
-  table_ = new QTableWidget(0, kColumns, this);
-  table_->setObjectName(QStringLiteral("history_table"));
+  table_ = Named(new QTableWidget(0, kColumns, this), "history_table");
   table_->setAccessibleName(tr("Settings that were tried"));
   table_->setHorizontalHeaderLabels({tr("keep"), tr("setting"), tr("nats"), tr("gap"),
                                      tr("mean nats"), tr("gap of means"), tr("name")});
@@ -79,15 +78,11 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
   table_->verticalHeader()->hide();
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  auto* to_b = new QPushButton(tr("To B"), this);
-  to_b->setObjectName(QStringLiteral("history_to_b"));
-  to_b->setToolTip(tr("Sets B to the chosen setting; what was seen of it comes back at once"));
-  auto* to_a = new QPushButton(tr("To A"), this);
-  to_a->setObjectName(QStringLiteral("history_to_a"));
-  to_a->setToolTip(tr("Sets A to the chosen setting"));
-  FlowLayout* row = MakeControlFlow();
-  row->addWidget(to_b);
-  row->addWidget(to_a);
+  auto* to_b = Named(new QPushButton(tr("To B"), this), "history_to_b",
+                     tr("Sets B to the chosen setting; what was seen of it comes back at once"));
+  auto* to_a =
+      Named(new QPushButton(tr("To A"), this), "history_to_a", tr("Sets A to the chosen setting"));
+  FlowLayout* row = MakeControlFlow({to_b, to_a});
   LayOutPanel(this, table_, row);
   connect(to_b, &QPushButton::clicked, this, [this] {
     if (!Chosen().isEmpty()) Q_EMIT SettingOffered(Side::kB, Chosen());

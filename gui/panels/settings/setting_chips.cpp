@@ -16,6 +16,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 
@@ -25,8 +26,8 @@ SettingChips::SettingChips(Session* session, TriedSettings* tried, QWidget* pare
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(1);
   for (int letter = 0; letter < SettingMarks::kLetters; ++letter) {
-    auto* chip = new QToolButton(this);
-    chip->setObjectName(QStringLiteral("chip_") + SettingMarks::Letter(letter).toLower());
+    auto* chip = Named(new QToolButton(this),
+                       QStringLiteral("chip_") + SettingMarks::Letter(letter).toLower());
     chip->setCheckable(true);
     chip->setFocusPolicy(Qt::StrongFocus);
     chip->setContextMenuPolicy(Qt::CustomContextMenu);

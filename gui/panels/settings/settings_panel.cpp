@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
-#include <QUndoCommand>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <optional>
@@ -17,10 +16,12 @@
 #include "core/terms/presets.h"
 #include "gui/base/display_text.h"
 #include "gui/base/model_fit.h"
+#include "gui/base/value_step.h"
 #include "gui/panels/settings/stack_editor.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_cards.h"
 #include "gui/widgets/text_line.h"
 #include "probes/measure/channels/channel_layers.h"
@@ -44,26 +45,6 @@ const std::vector<KnownChannel>& KnownChannels() {
   return list;
 }
 
-// The step of copying a card to a kept setting C to F: the kept setting before and after.
-class KeepStep : public QUndoCommand {
- public:
-  KeepStep(TriedSettings* tried, int kept, std::string before, std::string after)
-      : QUndoCommand(
-            QObject::tr("%1: %2").arg(TriedSettings::Letter(kept), QString::fromStdString(after))),
-        tried_(tried),
-        kept_(kept),
-        before_(std::move(before)),
-        after_(std::move(after)) {}
-  void redo() override { tried_->KeepAs(kept_, after_); }
-  void undo() override { tried_->KeepAs(kept_, before_); }
-
- private:
-  TriedSettings* tried_;
-  int kept_;
-  std::string before_;  // "": the letter is free
-  std::string after_;
-};
-
 }  // namespace
 
 SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
@@ -79,9 +60,8 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   column->setSpacing(8);
   column->addWidget(stack_);
   column->addLayout(tries_);
-  tour_ = new QPushButton(tr("New here? A tour in six steps ▸"), this);
-  tour_->setObjectName(QStringLiteral("offer_tour"));
-  tour_->setToolTip(tr("Notes beside the controls; Help > Tour shows them again"));
+  tour_ = Named(new QPushButton(tr("New here? A tour in six steps ▸"), this), "offer_tour",
+                tr("Notes beside the controls; Help > Tour shows them again"));
   tour_->hide();
   connect(tour_, &QPushButton::clicked, this, &SettingsPanel::TourRequested);
   column->addWidget(tour_);
@@ -101,19 +81,14 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
 
 QWidget* SettingsPanel::MakeOptions() {
   auto* options = new QWidget(this);
-  auto* pin = new QPushButton(tr("Pin B as A"), options);
-  pin->setObjectName(QStringLiteral("pin"));
-  pin->setToolTip(tr("Make B the reference that the next change is compared with"));
-  auto* swap = new QPushButton(tr("Swap"), options);
-  swap->setObjectName(QStringLiteral("swap"));
-  swap->setToolTip(tr("Exchange A and B"));
-  auto* clear = new QPushButton(tr("Reset A and B"), options);
-  clear->setObjectName(QStringLiteral("clear"));
-  clear->setToolTip(tr("Set A and B to none"));
+  auto* pin = Named(new QPushButton(tr("Pin B as A"), options), "pin",
+                    tr("Make B the reference that the next change is compared with"));
+  auto* swap = Named(new QPushButton(tr("Swap"), options), "swap", tr("Exchange A and B"));
+  auto* clear =
+      Named(new QPushButton(tr("Reset A and B"), options), "clear", tr("Set A and B to none"));
   auto* buttons = new QHBoxLayout;
   for (QPushButton* button : {pin, swap, clear}) buttons->addWidget(button);
-  auto* column = new QVBoxLayout(options);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(options));
   column->addWidget(text_a_);
   column->addLayout(buttons);
   column->addWidget(MakeSides());
@@ -125,23 +100,21 @@ QWidget* SettingsPanel::MakeOptions() {
 
 QWidget* SettingsPanel::MakeSides() {
   auto* sides = new QWidget(this);
-  auto* row = new QHBoxLayout(sides);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = WithoutMargins(new QHBoxLayout(sides));
   row->setSpacing(1);
   row->addWidget(new QLabel(tr("Terms of"), sides));
   const auto button = [this, sides, row](Side side, const QString& name) {
-    auto* made = new QToolButton(sides);
-    made->setObjectName(QStringLiteral("cards_of_") + name.toLower());
+    auto* made = Named(
+        new QToolButton(sides), QStringLiteral("cards_of_") + name.toLower(),
+        tr("<p>The terms of %1 as cards: switch off, reorder, duplicate, open as a form. A term "
+           "that is off stays here and is not run</p>")
+            .arg(name));
     made->setText(name);
     made->setCheckable(true);
     made->setAutoExclusive(true);
     made->setChecked(side == side_);
     made->setFocusPolicy(Qt::StrongFocus);
     made->setAccessibleName(tr("Show the terms of %1 as cards").arg(name));
-    made->setToolTip(
-        tr("<p>The terms of %1 as cards: switch off, reorder, duplicate, open as a form. A term "
-           "that is off stays here and is not run</p>")
-            .arg(name));
     row->addWidget(made);
     connect(made, &QToolButton::clicked, this, [this, side] { ShowCardsOf(side); });
     return made;
@@ -186,7 +159,9 @@ void SettingsPanel::CopyCard(const QString& term, const QString& target) {
       const std::string before = tried_->TextOf(kept);
       const Intervention into = ParseIntervention(before.empty() ? "none" : before);
       const std::string after = PrintIntervention(WithOneMore(into, term.toStdString()));
-      history_->stack()->push(new KeepStep(tried_, kept, before, after));
+      history_->stack()->push(new ValueStep<std::string>(
+          tr("%1: %2").arg(TriedSettings::Letter(kept), QString::fromStdString(after)), before,
+          after, [tried = tried_, kept](const std::string& text) { tried->KeepAs(kept, text); }));
     }
   } catch (const Error& error) {
     Q_EMIT Failed(QString::fromUtf8(error.what()));
@@ -273,11 +248,10 @@ void SettingsPanel::OfferTries(const ModelConfig& config) {
     delete item;
   }
   const auto offer = [this](const QString& title, const QString& tip) {
-    auto* link = new QPushButton(title + QStringLiteral(" ▸"), this);
-    link->setObjectName(QStringLiteral("try_%1").arg(tries_->count()));
+    auto* link = Named(new QPushButton(title + QStringLiteral(" ▸"), this),
+                       QStringLiteral("try_%1").arg(tries_->count()), tip);
     link->setFlat(true);
     link->setStyleSheet(QStringLiteral("QPushButton { text-align: left; padding: 3px; }"));
-    link->setToolTip(tip);
     tries_->addWidget(link);
     return link;
   };

@@ -42,7 +42,6 @@ class SettingsPanel : public QWidget {
   // Whether a button offers the tour of the window.
   void OfferTour(bool offered);
   bool offers_tour() const;
-  Side side_of_cards() const { return side_; }
   // Sets the names of passages, and the head, that are suggested for terms.
   void OfferPassages(const QStringList& names);
   void OfferHead(midscope::HeadId head);

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/terms/terms.h"
 #include "gui/base/model_fit.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_chip.h"
 
 namespace midscope {
@@ -43,14 +44,12 @@ auto At(std::vector<TermCard>& cards, size_t place) {
 }  // namespace
 
 StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
-  add_ = new QToolButton(this);
-  add_->setObjectName(QStringLiteral("add_term"));
+  add_ = Named(new QToolButton(this), "add_term",
+               tr("All terms that a setting may have, with what each does"));
   add_->setText(tr("+ Add a change"));
-  add_->setToolTip(tr("All terms that a setting may have, with what each does"));
-  presets_ = new QToolButton(this);
-  presets_->setObjectName(QStringLiteral("presets"));
+  presets_ = Named(new QToolButton(this), "presets",
+                   tr("Published settings; one replaces all terms that are in force"));
   presets_->setText(tr("Presets"));
-  presets_->setToolTip(tr("Published settings; one replaces all terms that are in force"));
   row_ = new QHBoxLayout;
   row_->setSpacing(2);
   for (QToolButton* button : {add_, presets_}) {
@@ -61,17 +60,15 @@ StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
     button->setMenu(menu);
     row_->addWidget(button);
   }
-  together_ = new QLabel(this);
-  together_->setObjectName(QStringLiteral("changes_together"));
+  together_ = Named(new QLabel(this), "changes_together",
+                    tr("All changes whose boxes are ticked are in force at the same time"));
   together_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  together_->setToolTip(tr("All changes whose boxes are ticked are in force at the same time"));
   row_->addWidget(together_, 1);
   FillMenu(add_->menu());
   MakePresets(presets_->menu());
   column_ = new QVBoxLayout;
   column_->setSpacing(2);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = WithoutMargins(new QVBoxLayout(this));
   column->setSpacing(6);
   column->addLayout(column_);
   column->addLayout(row_);
@@ -149,8 +146,8 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermCard& card) {
   Entry entry;
   entry.on = card.on;
   entry.chip = new TermChip(index, this);
-  entry.form = new TermFields(card.term, offers_, this, model_ ? &*model_ : nullptr);
-  entry.form->setObjectName(QStringLiteral("card_form_%1").arg(index));
+  entry.form = Named(new TermFields(card.term, offers_, this, model_ ? &*model_ : nullptr),
+                     QStringLiteral("card_form_%1").arg(index));
   entry.form->hide();
   WireChip(index, entry.chip);
   connect(entry.form, &TermFields::Changed, this, [this, index](int argument, bool dragging) {

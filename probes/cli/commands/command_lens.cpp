@@ -21,6 +21,7 @@
 #include "probes/cli/text/record_text.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/sent_prompt.h"
+#include "probes/tuning/lens_options.h"
 
 namespace midscope::cli {
 namespace {

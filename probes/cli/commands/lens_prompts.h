@@ -12,13 +12,6 @@
 
 namespace midscope::cli {
 
-// Returns the options data, field, task, seed, samples and tokens.
-std::vector<Parameter> LensPromptOptions();
-
-// Throws Error (usage) unless exactly one of --data and --task is given. Called before a model is
-// loaded.
-void CheckLensSource(const OptionSet& options);
-
 // Returns --samples prompts of at most --tokens tokens, and of at least kLeastLensTokens:
 //   --data  the beginnings of the documents, in order; if there are fewer documents than samples,
 //           then the second pieces of --tokens tokens of the documents, and so on. Each begins with

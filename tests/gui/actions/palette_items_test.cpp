@@ -32,35 +32,22 @@ class PaletteItemsTest : public QObject {
       };
       Parameter head = TextParameter("head", "a head, such as L12H3");
       head.kind = ParameterKind::kHeads;
-      registry.Add({.id = "save-results",
-                    .menu = "file",
-                    .title = "&Save results…",
-                    .help = "Writes",
-                    .shortcut = QKeySequence(Qt::CTRL | Qt::Key_S),
-                    .argument = TextParameter("file", "path"),
-                    .run = note("save-results")});
-      registry.Add({.id = "head",
-                    .menu = "view",
-                    .title = "&Head…",
-                    .help = "Shows a head",
-                    .argument = Required(head),
-                    .run = note("head")});
-      registry.Add({.id = "channel",
-                    .menu = "view",
-                    .title = "Channel…",
-                    .help = "Shows a channel",
-                    .argument = Required(WholeNumberParameter("channel", "a number", 0, 1000)),
-                    .run = note("channel")});
-      registry.Add({.id = "panel",
-                    .menu = "view",
-                    .title = "Panel…",
-                    .help = "To the front",
-                    .argument = Required(ChoiceParameter("panel", "one", {"outcome", "head-map"})),
+      registry.Add("save-results", "file", "&Save results…", "Writes",
+                   {.shortcut = QKeySequence(Qt::CTRL | Qt::Key_S),
+                    .argument = TextParameter("file", "path")},
+                   note("save-results"));
+      registry.Add("head", "view", "&Head…", "Shows a head", {.argument = Required(head)},
+                   note("head"));
+      registry.Add("channel", "view", "Channel…", "Shows a channel",
+                   {.argument = Required(WholeNumberParameter("channel", "a number", 0, 1000))},
+                   note("channel"));
+      registry.Add("panel", "view", "Panel…", "To the front",
+                   {.argument = Required(ChoiceParameter("panel", "one", {"outcome", "head-map"})),
                     .offers =
                         [] {
                           return QStringList{"outcome", "head-map"};
-                        },
-                    .run = note("panel")});
+                        }},
+                   note("panel"));
     }
     QString ErrorOf(const QString& line) {
       try {

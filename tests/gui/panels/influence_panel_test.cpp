@@ -91,7 +91,43 @@ class InfluencePanelTest : public QObject, protected RealWindow {
     QVERIFY2(Note().startsWith("Done: "), qPrintable(Note()));
   }
 
-  // Uses the file of the test before, which is neither replaced nor shown.
+  // Passages of own text have places, over which the gold's norm is drawn.
+  void SeveralPlacesShowTheGold() {
+    Show("places.h5");
+    QVERIFY(Find<QWidget>("influence_places")->isHidden());
+    PromptRequest own = *session_->shown_prompt_request();
+    own.pieces = {{"", 0, 20}, {"", 21, 40}};
+    own.question = " Alice bought: a";
+    own.text = "Alice bought: a pen. Bob bought: a lamp.";
+    window_->prompt_panel()->SetPrompt(own);
+    session_->SetPrompt(own);
+    QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+    session_->FlushChanges();
+    QVERIFY(!Find<QWidget>("influence_places")->isHidden());
+    QVERIFY(Find<QWidget>("influence_samples")->isHidden());
+    panel_->form()->SetText("places", "1,2");
+    QCOMPARE(Find<QPushButton>("influence_start")->text(),
+             QStringLiteral("Measure: 2 prompts, 6 gradients"));
+    const QStringList arguments = panel_->Arguments();
+    QVERIFY2(!arguments.contains("--place") && arguments.contains("--places"),
+             qPrintable(CommandText(arguments)));
+    QVERIFY(!Find<QPushButton>("influence_open")->isEnabled());
+    Click("influence_start");
+    QVERIFY(Ended());
+    QVERIFY2(Note().startsWith("Done: "), qPrintable(Note()));
+    QCOMPARE(panel_->tabs()->currentWidget(), panel_->gold());
+    QVERIFY(!panel_->tabs()->isTabVisible(panel_->tabs()->indexOf(panel_->tokens())));
+    QCOMPARE(panel_->gold()->lines(), 1);
+    Find<QComboBox>("influence_gold")->setCurrentIndex(1);
+    QCOMPARE(panel_->gold()->lines(), 1);
+    QVERIFY(panel_->plots().back() == panel_->gold());
+    Click("influence_open");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->shows_file(), kLongest);
+    QVERIFY(session_->shown().path.endsWith("places.h5"));
+    QCOMPARE(panel_->gold()->lines(), 1);
+  }
+
+  // Uses the file of the first test, which is neither replaced nor shown.
   void AFileOfAnotherRunStays() {
     Show("own.h5");
     Click("influence_start");

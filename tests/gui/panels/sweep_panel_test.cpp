@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Sweeps that the window runs as processes, with the embedded model.
-#include <QLabel>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -11,6 +10,7 @@
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/client/engine_command.h"
 #include "probes/client/engine_link.h"
@@ -43,7 +43,7 @@ class SweepPanelTest : public QObject {
     void Click(const char* button) {
       QTest::mouseClick(panel->findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
     }
-    QString Note() { return Find<QLabel>("sweep_note")->text(); }
+    QString Note() { return Find<ElidedLabel>("sweep_note")->text(); }
     bool Ended() {
       return QTest::qWaitFor([this] { return !panel->sweep()->running(); }, 100000);
     }
@@ -90,7 +90,7 @@ class SweepPanelTest : public QObject {
     auto* panel = rig.window.panel<SweepPanel>();
     rig.window.ShowPanel(panel);
     QTest::mouseClick(panel->findChild<QPushButton*>("sweep_start"), Qt::LeftButton);
-    QVERIFY(rig.Find<QLabel>("sweep_note")->text().contains("Open a model"));
+    QVERIFY(rig.Find<ElidedLabel>("sweep_note")->text().contains("Open a model"));
     QVERIFY(!panel->sweep()->running());
   }
 
@@ -164,7 +164,7 @@ class SweepPanelTest : public QObject {
             });
     rig.Click("sweep_start");
     QVERIFY(QTest::qWaitFor([&] { return done >= 1; }, 60000));
-    rig.Click("sweep_stop");
+    rig.Click("sweep_cancel");
     QVERIFY(rig.Ended());
     QVERIFY2(rig.Note().startsWith("Stopped"), qPrintable(rig.Note()));
     QVERIFY(QFile::exists(rig.file));

@@ -3,7 +3,6 @@
 // find a channel and scale it in B, keep six settings, run a sweep, and restore all of it from a
 // session file. (For the model's output and own text, see what_the_model_says_test.)
 #include <QComboBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -35,6 +34,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/session/tried_settings.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/selection.h"
@@ -174,13 +174,13 @@ class FirstDayTest : public QObject, protected RealWindow {
     });
     Find<QPushButton>("sweep_start")->click();
     QTRY_VERIFY_WITH_TIMEOUT(done >= 1, kLongestStep);
-    Find<QPushButton>("sweep_stop")->click();
+    Find<QPushButton>("sweep_cancel")->click();
     QTRY_VERIFY_WITH_TIMEOUT(!panel->sweep()->running(), kLongestStep);
     QVERIFY(done < 8);
     Find<QPushButton>("sweep_start")->click();
     QTRY_VERIFY_WITH_TIMEOUT(!panel->sweep()->running(), kLongestStep);
-    QVERIFY2(Find<QLabel>("sweep_note")->text().startsWith("Done: "),
-             qPrintable(Find<QLabel>("sweep_note")->text()));
+    QVERIFY2(Find<ElidedLabel>("sweep_note")->text().startsWith("Done: "),
+             qPrintable(Find<ElidedLabel>("sweep_note")->text()));
     QVERIFY2(panel->table().contains("gap by chance"), qPrintable(panel->table()));
   }
 

@@ -239,7 +239,8 @@ class WindowTest : public QObject {
     CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kA,
                  rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 0);
     QVERIFY(!rig.session->settled(Side::kB));
-    QCOMPARE(rig.window.what_if_text()->text(), QString("last change: 12.5 ms, last rows only"));
+    QCOMPARE(rig.Find<QLabel>("what_if_text")->text(),
+             QString("last change: 12.5 ms, last rows only"));
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);

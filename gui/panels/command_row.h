@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs commands of the program for a panel: the process, buttons that start and cancel it and
+// further ones, a bar with the time left, and a note.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QString>
+#include <QStringList>
+#include <QWidget>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gui/session/sweep_process.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace midscope {
+
+class ElidedLabel;
+class FlowLayout;
+
+class CommandRow : public QWidget {
+  Q_OBJECT
+
+ public:
+  // The names of the parts begin with `prefix`: "tuning_start", "tuning_cancel", "tuning_progress",
+  // "tuning_left", "tuning_note". `start` and `cancel`: tooltips. The commands run where the engine
+  // of `link` does.
+  CommandRow(const QString& prefix, const QString& start, const QString& cancel,
+             std::shared_ptr<EngineLink> link, QWidget* parent);
+
+  QPushButton* start() const { return start_; }
+  QPushButton* cancel() const { return cancel_; }
+  SweepProcess* process() const { return process_; }
+  // Adds a further control to the buttons.
+  void Add(QWidget* widget);
+  QPushButton* AddButton(const QString& text, const QString& name, const QString& tooltip);
+  void SetNote(const QString& note);
+  // Runs `work`. If it throws an Error, its message becomes the note.
+  void Try(const std::function<void()>& work);
+  // Starts the command; `note`: default: the command itself. While it runs, Cancel is enabled
+  // instead of the start button, and the bar is shown. Throws Error if `input` cannot be written.
+  void Run(const QStringList& arguments, const std::optional<InputFile>& input = {},
+           bool table = false, const QString& note = {});
+
+ Q_SIGNALS:
+  void StartRequested();
+  // As that of the process. The note has the reason of a failure, or "Cancelled".
+  void Finished(const QString& failure, bool stopped);
+
+ private:
+  void SetRunning(bool running);
+  void ShowProgress(const Progress& progress);
+
+  FlowLayout* buttons_;
+  QPushButton* start_;
+  QPushButton* cancel_;
+  QProgressBar* progress_;
+  QLabel* left_;  // how much is done, and the time left
+  ElidedLabel* note_;
+  SweepProcess* process_;
+  QElapsedTimer clock_;  // of the stage
+  std::string stage_;
+  int64_t first_ = 0;  // the stage's items that were done before its clock began
+};
+
+}  // namespace midscope
