@@ -101,6 +101,13 @@ const std::vector<AttentionQuantity>& AttentionQuantities() {
   return list;
 }
 
+const AttentionQuantity* FindAttentionQuantity(const std::string& id) {
+  for (const AttentionQuantity& quantity : AttentionQuantities()) {
+    if (quantity.id == id) return &quantity;
+  }
+  return nullptr;
+}
+
 HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attention,
                         const MarkedTokens& tokens) {
   HeadTable table;

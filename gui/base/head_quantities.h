@@ -48,6 +48,8 @@ struct AttentionQuantity {
 
 // All quantities, in the order in which lists show them.
 const std::vector<AttentionQuantity>& AttentionQuantities();
+// Returns nullptr if no quantity has that id.
+const AttentionQuantity* FindAttentionQuantity(const std::string& id);
 
 // The quantity of every head. `attention`: a record with last_query_attention [layer, head, key];
 // if null, the table is empty.
