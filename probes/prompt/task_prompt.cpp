@@ -224,9 +224,9 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     std::iota(places.begin(), places.end(), first);
     return places;
   }
-  if (task.pieces() == 1 && text != std::to_string(first) && text != "0%") {
+  const bool one_share = text.ends_with('%') && text.find(',') == std::string_view::npos;
+  if (task.pieces() == 1 && !one_share && text != std::to_string(first))
     throw OnlyOnePlace(task, "places " + Quote(text));
-  }
   if (text.find('%') == std::string_view::npos) {
     return ParseNumberList("places", text, first, first + task.pieces() - 1,
                            ", or shares such as 50%");
