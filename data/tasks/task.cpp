@@ -63,9 +63,14 @@ int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
 }
 
 Error OnlyOnePlace(const Task& task, const std::string& thing) {
+  std::string remedy = fmt::format("Give {}, the only one", task.first_place());
+  if (task.name().starts_with("jsonl")) {
+    remedy +=
+        ". Lines have more if they state their gold document, or with --task "
+        "jsonl:gold=answer,file=FILE (midscope help jsonl)";
+  }
   return UsageError(thing, "task " + task.name() + " has one place, because no piece is moved",
-                    "Leave places out. Lines of your own have more if they state their gold "
-                    "document, or with --task jsonl:gold=answer,file=FILE (midscope help jsonl)");
+                    remedy);
 }
 
 void CheckPlace(const Task& task, int64_t place) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -90,8 +91,10 @@ void SweepProcess::Start(const QStringList& arguments, bool table,
 void SweepProcess::StartThere(const QStringList& arguments, const std::optional<InputFile>& input) {
   stop_there_ = false;
   there_ = std::thread([this, arguments, input] {
-    const auto here = [this](auto function) {
+    const auto here = [this](const std::function<void()>& function) {
+#ifndef __clang_analyzer__  // which does not see that Qt owns its copy of the function
       QMetaObject::invokeMethod(this, function, Qt::QueuedConnection);
+#endif
     };
     JobContext context;
     context.cancel = &stop_there_;
