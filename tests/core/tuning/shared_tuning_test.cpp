@@ -139,6 +139,7 @@ std::vector<Tuned> RunShared(const std::string& model, const TunerSettings& sett
   std::vector<Tuned> tuned(kProcesses);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kProcesses);
     for (int rank = 0; rank < kProcesses; ++rank) {
       threads.emplace_back([&, rank] {
         ThreadGroup group(meeting, rank);
@@ -195,6 +196,7 @@ TEST(SharedTuning, AFailureOfOneLeavesAllAsTheyWere) {
   Meeting meeting;
   std::atomic<int> failures = 0;
   std::vector<std::jthread> threads;
+  threads.reserve(kProcesses);
   for (int rank = 0; rank < kProcesses; ++rank) {
     threads.emplace_back([&, rank] {
       ThreadGroup group(meeting, rank);

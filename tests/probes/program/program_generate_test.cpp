@@ -15,11 +15,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const Arguments kFranceArguments = {"--prompt", "The capital of France is", "--dtype", "float32"};
+const Arguments capital_of_france = {"--prompt", "The capital of France is", "--dtype", "float32"};
 
 TEST(ProgramGenerate, AnswerAndPassageAreThoseOfProbe) {
-  const Arguments more = With(kFranceArguments, {"--answer", " Paris", "--span", "gold=France",
-                                                 "--with", "boost(span=gold, factor=3)", "--json"});
+  const Arguments more =
+      With(capital_of_france, {"--answer", " Paris", "--span", "gold=France", "--with",
+                               "boost(span=gold, factor=3)", "--json"});
   const json generated =
       json::parse(RunWell(With({"generate", "embedded", "--new-tokens", "2"}, more)).out);
   const json probed = json::parse(RunWell(With({"probe", "embedded"}, more)).out);
@@ -46,7 +47,7 @@ TEST(ProgramGenerate, TheFileHoldsWhatIsGenerated) {
   const TemporaryFolder folder;
   const std::string file = folder.File("text.h5");
   const Arguments words =
-      With(With({"generate", "embedded", "--new-tokens", "3", "--out", file}, kFranceArguments),
+      With(With({"generate", "embedded", "--new-tokens", "3", "--out", file}, capital_of_france),
            {"--answer", " Paris"});
   const ProgramRun run = RunWell(words);
   EXPECT_THAT(run.out, HasSubstr("\nanswer ' Paris': "));
@@ -64,7 +65,7 @@ TEST(ProgramGenerate, OptionsOfDrawingNeedATemperature) {
   for (const Arguments& option :
        {Arguments{"--seed", "3"}, Arguments{"--top-k", "5"}, Arguments{"--top-p", "0.9"}}) {
     const Arguments words =
-        With(With({"generate", "embedded", "--new-tokens", "1"}, kFranceArguments), option);
+        With(With({"generate", "embedded", "--new-tokens", "1"}, capital_of_france), option);
     const ProgramRun greedy = RunMidscope(words);
     EXPECT_EQ(greedy.status, 2);
     EXPECT_THAT(greedy.err, HasSubstr("--temperature"));
@@ -75,7 +76,7 @@ TEST(ProgramGenerate, OptionsOfDrawingNeedATemperature) {
 TEST(ProgramGenerate, AnOverwriteWithoutAFileHasNoEffect) {
   for (const char* command : {"generate", "probe"}) {
     const ProgramRun run =
-        RunMidscope(With(With({command, "embedded"}, kFranceArguments), {"--overwrite"}));
+        RunMidscope(With(With({command, "embedded"}, capital_of_france), {"--overwrite"}));
     EXPECT_EQ(run.status, 2);
     EXPECT_THAT(run.err, HasSubstr("no effect without --out"));
   }
