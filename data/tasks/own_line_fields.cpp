@@ -63,6 +63,11 @@ const std::vector<FieldNames>& OwnFields() {
   return fields;
 }
 
+const FieldNames& NamesOf(const std::string& field) {
+  const auto is_field = [&](const FieldNames& names) { return names.name == field; };
+  return *std::find_if(OwnFields().begin(), OwnFields().end(), is_field);
+}
+
 // Returns the spellings of the fields that are guessed, by field.
 const std::map<std::string, std::vector<std::string>>& Spellings() {
   static const auto spellings = [] {
@@ -157,16 +162,14 @@ class LineReader {
       }
       found = name;
     };
-    for (const FieldNames& names : OwnFields()) {
-      if (names.name != field) continue;
-      try_name(names.name);
-      for (const std::string& other : names.others) try_name(other);
-      if (found.empty() && !names.guesses.empty()) found = Guess(field);
-    }
+    const FieldNames& names = NamesOf(field);
+    try_name(names.name);
+    for (const std::string& other : names.others) try_name(other);
+    if (found.empty() && !names.guesses.empty()) found = Guess(field);
     return found;
   }
 
-  // Whether the line states that there is no answer: null, "" or [].
+  // Whether the field of the answers is empty: null, "" or [].
   bool IsUnanswered() const {
     const std::string name = NameOf("answers");
     if (!name.empty()) {
@@ -418,19 +421,9 @@ RawLine ReadOwnLine(const JsonFields& fields, FieldUse& use) {
   }
 }
 
-std::string GuessedFieldNames(const std::string& field) {
-  for (const FieldNames& names : OwnFields()) {
-    if (names.name == field) return Joined(names.guesses);
-  }
-  return "";
-}
+std::string GuessedFieldNames(const std::string& field) { return Joined(NamesOf(field).guesses); }
 
-std::string OtherFieldNames(const std::string& field) {
-  for (const FieldNames& names : OwnFields()) {
-    if (names.name == field) return Joined(names.others);
-  }
-  return "";
-}
+std::string OtherFieldNames(const std::string& field) { return Joined(NamesOf(field).others); }
 
 const std::vector<std::string>& TextFieldNames() {
   static const std::vector<std::string> names = {

@@ -32,7 +32,7 @@ struct RawLine {
   std::string thing;
   OwnLine line;
   StatedGold gold;
-  bool is_unanswered = false;  // it states that there is no answer; the rest is not read
+  bool is_unanswered = false;  // its answers are empty; the rest is not read
 };
 
 // Reads a line, with its pieces in the order of the file, and adds its other fields to `use`.
