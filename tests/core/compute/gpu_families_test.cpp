@@ -31,8 +31,7 @@ bool HasExperts(const std::string& model) {
 
 RunResult RunOn(const std::string& model, const char* device, kernels::Dtype dtype,
                 const char* setting) {
-  std::vector<int32_t> ids(41);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
+  const std::vector<int32_t> ids = test::SomeTinyIds(41);
   RunRequest request;
   request.ids = ids;
   request.intervention = ParseIntervention(setting);

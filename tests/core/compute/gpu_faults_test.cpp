@@ -25,7 +25,7 @@ class GpuFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
-    for (int32_t i = 0; i < 41; ++i) prompt_.ids.push_back(i * 37 % 250);
+    prompt_.ids = test::SomeTinyIds(41);
   }
 
   static std::shared_ptr<const Decoder> Open(const std::string& device) {

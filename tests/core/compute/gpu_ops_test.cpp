@@ -23,9 +23,9 @@ namespace {
 
 constexpr double kLargest = 2;  // of queries, keys and values
 // Rounded queries and keys move logits of up to 30 by some hundredths.
-constexpr double kTolerance = kLargest / 100;
+constexpr double kGpuTolerance = kLargest / 100;
 
-struct Case {
+struct GpuCase {
   const char* name;
   kernels::AttentionShape shape;
   bool split_keys = false;  // every head a position of its own, those of a group too
@@ -37,8 +37,8 @@ struct Case {
 };
 
 // query rows, key rows, first query, heads, KV heads, size of a head, window, soft cap
-const std::vector<Case>& Cases() {
-  static const std::vector<Case> cases = {
+const std::vector<GpuCase>& GpuCases() {
+  static const std::vector<GpuCase> cases = {
       {"flash", {130, 130, 0, 6, 2, 64}},
       {"flash_later_rows", {70, 200, 130, 4, 4, 128}},
       {"flash_window", {300, 300, 0, 4, 2, 96, 70}},
@@ -70,7 +70,7 @@ const std::vector<Case>& Cases() {
   return cases;
 }
 
-RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
+RotaryTables GpuTablesOf(const GpuCase& c, RotaryCache& cache) {
   RotaryTables tables;
   std::vector<double> frequencies(static_cast<size_t>(c.shape.head_dim / 2));
   for (size_t i = 0; i < frequencies.size(); ++i)
@@ -121,10 +121,10 @@ class CudaOpsTest : public testing::Test {
         .to(gpu_, type);
   }
 
-  at::Tensor Queries(const Case& c, at::ScalarType type) const {
+  at::Tensor Queries(const GpuCase& c, at::ScalarType type) const {
     return Values(c.shape.query_rows, c.shape.heads * c.shape.head_dim, type);
   }
-  at::Tensor Keys(const Case& c, at::ScalarType type, float step) const {
+  at::Tensor Keys(const GpuCase& c, at::ScalarType type, float step) const {
     return Values(c.shape.key_rows + 2, c.shape.key_value_heads * c.shape.head_dim, type, step);
   }
 
@@ -142,9 +142,9 @@ class CudaOpsOfManyRowsTest : public CudaOpsTest,
                               public testing::WithParamInterface<at::ScalarType> {};
 
 TEST_P(CudaOpsOfManyRowsTest, AttentionAgrees) {
-  for (const Case& c : Cases()) {
+  for (const GpuCase& c : GpuCases()) {
     RotaryCache cache;
-    const RotaryTables tables = TablesOf(c, cache);
+    const RotaryTables tables = GpuTablesOf(c, cache);
     const at::Tensor q = Queries(c, GetParam());
     const at::Tensor k = Keys(c, GetParam(), 0.377f);
     const at::Tensor v = Keys(c, GetParam(), 0.933f);
@@ -153,7 +153,7 @@ TEST_P(CudaOpsOfManyRowsTest, AttentionAgrees) {
     ASSERT_TRUE(cuda_.Attention(c.shape, q, k, v, tables, z, nullptr)) << c.name;
     ASSERT_TRUE(aten_.Attention(c.shape, q.to(at::kFloat), k.to(at::kFloat), v.to(at::kFloat),
                                 tables, expected, nullptr));
-    EXPECT_LE(Difference(z, expected), kTolerance) << c.name;
+    EXPECT_LE(Difference(z, expected), kGpuTolerance) << c.name;
   }
 }
 
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(Narrow, CudaOpsOfManyRowsTest, testing::Values(at::kBFl
 class CudaOpsOfFewRowsTest : public CudaOpsTest,
                              public testing::WithParamInterface<std::tuple<bool, bool>> {
  protected:
-  void ExpectSame(const Case& c, const RotaryTables& tables, at::ScalarType type, bool changes) {
+  void ExpectSame(const GpuCase& c, const RotaryTables& tables, at::ScalarType type, bool changes) {
     const at::Tensor q = Queries(c, type);
     const at::Tensor k = Keys(c, type, 0.377f);
     const at::Tensor v = Keys(c, type, 0.933f);
@@ -186,7 +186,7 @@ class CudaOpsOfFewRowsTest : public CudaOpsTest,
     EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
     const at::Tensor z = at::full_like(q, std::nan(""));
     const at::Tensor expected_z = at::empty_like(q);
-    const double tolerance = type == at::kFloat ? 1e-5 : kTolerance;
+    const double tolerance = type == at::kFloat ? 1e-5 : kGpuTolerance;
     cuda_.WeightedValues(c.shape, weights, v, z);
     aten_.WeightedValues(c.shape, weights, v, expected_z);
     EXPECT_LE(Difference(z, expected_z), tolerance) << c.name;
@@ -201,11 +201,11 @@ class CudaOpsOfFewRowsTest : public CudaOpsTest,
 
 TEST_P(CudaOpsOfFewRowsTest, WeightsAndValuesAgree) {
   const auto [changes, edits] = GetParam();
-  for (Case c : Cases()) {
+  for (GpuCase c : GpuCases()) {
     c.shape.first_query = c.shape.key_rows - 3;
     c.shape.query_rows = 3;
     RotaryCache cache;
-    RotaryTables tables = TablesOf(c, cache);
+    RotaryTables tables = GpuTablesOf(c, cache);
     if (edits) {
       static const std::vector<uint8_t> first_alone = {1, 0, 0, 0, 0, 0, 0, 0};
       tables.edits.hidden = {{2, 30}, {0, 40, first_alone}};

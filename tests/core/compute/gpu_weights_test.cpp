@@ -16,6 +16,7 @@
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/stored_pair.h"
 #include "tests/core/support/tested_gpu.h"
+#include "tests/core/support/tiny_models.h"
 
 namespace midscope {
 namespace {
@@ -84,8 +85,7 @@ TEST_F(GpuWeights, RowsAndColumnsAreThoseOfTheHost) {
 std::vector<float> LogitsOf(const std::string& model, Dtype dtype, WeightStorage weights) {
   const auto decoder = Decoder::Open(
       model, {.dtype = dtype, .weights = weights, .placement = ParsePlacement("cuda:0")});
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
+  std::vector<int32_t> ids = test::SomeTinyIds(41);
   const auto trace = decoder->MakeTrace(41);
   RunRequest request;
   request.trace = trace.get();

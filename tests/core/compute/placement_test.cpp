@@ -136,7 +136,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     kernels_ = Open("cpu");
-    for (int64_t i = 0; i < kTokens; ++i) ids_.push_back(static_cast<int32_t>(i * 37 % 250));
+    ids_ = test::SomeTinyIds(kTokens);
     for (const char* text : {"cpu:portable", "cpu,cpu:portable", "cpu:portable=1,cpu"})
       placed_[text] = Open(text);
   }
@@ -387,9 +387,7 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
   if (devices.back().kind != DeviceKind::kCuda)
     GTEST_SKIP() << "this machine has no GPU, or this build no CUDA";
   for (const std::string& model : TinyModelNames()) {
-    std::vector<int32_t> ids;
-    ids.reserve(41);
-    for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
+    std::vector<int32_t> ids = test::SomeTinyIds(41);
     RunRequest request;
     request.ids = ids;
     const auto kernels = Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1});

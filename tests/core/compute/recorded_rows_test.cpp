@@ -49,7 +49,7 @@ std::shared_ptr<const Decoder> Open(const std::string& model, const std::string&
 
 Prompt SomePrompt() {
   Prompt prompt;
-  for (size_t i = 0; i < kTokens; ++i) prompt.ids.push_back(static_cast<int32_t>(i * 37 % 250));
+  prompt.ids = test::SomeTinyIds(kTokens);
   prompt.answer_ids = {7, 19, 3};
   return prompt;
 }
@@ -59,11 +59,11 @@ int64_t Starts(const WhatIf& what_if) {
   return recorded ? recorded->starts() : 0;
 }
 
-constexpr double kTolerance = 1e-5;
+constexpr double kDragTolerance = 1e-5;
 
 class Dragged {
  public:
-  explicit Dragged(std::shared_ptr<const Decoder> decoder, double tolerance = kTolerance)
+  explicit Dragged(std::shared_ptr<const Decoder> decoder, double tolerance = kDragTolerance)
       : decoder_(std::move(decoder)), tolerance_(tolerance), what_if_(decoder_, {SomePrompt()}) {
     what_if_.Evaluate({});
   }
@@ -99,7 +99,7 @@ TEST(RecordedRows, OfEveryFamilyAreThoseOfAReRun) {
   for (const std::string& device : Devices()) {
     for (const std::string& model : TinyModelNames()) {
       const auto decoder = Open(model, device);
-      Dragged dragged(decoder, device == "cpu:portable" ? 0 : kTolerance);
+      Dragged dragged(decoder, device == "cpu:portable" ? 0 : kDragTolerance);
       for (const char* factor : {"-1", "0.5", "0.25", "1", "0.5", "2"})
         dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)");
       const ModelConfig& config = decoder->config();
@@ -217,7 +217,7 @@ TEST(RecordedRows, HooksReadWhatTheyDoInAReRun) {
       ASSERT_EQ(actual.size(), expected.size());
       for (const auto& [point, values] : expected) {
         EXPECT_LE(Difference(actual.at(point), values),
-                  (device == "cpu:portable" ? 0 : kTolerance) * Largest(values))
+                  (device == "cpu:portable" ? 0 : kDragTolerance) * Largest(values))
             << device << " " << model << " " << point;
       }
     }

@@ -29,6 +29,7 @@ using kernels::BlockType;
 using kernels::Dtype;
 using test::Difference;
 using test::Largest;
+using test::SomeTinyIds;
 using test::TinyModelNames;
 using test::TinyModelPath;
 using ::testing::HasSubstr;
@@ -42,12 +43,6 @@ constexpr int64_t kTokens = 40;
 std::shared_ptr<const Decoder> Open(const std::string& model, WeightStorage weights,
                                     Dtype dtype = Dtype::kFloat32, int threads = 1) {
   return Decoder::Open(model, {.dtype = dtype, .threads = threads, .weights = weights});
-}
-
-std::vector<int32_t> SomeIds(int64_t tokens) {
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
-  return ids;
 }
 
 void ExpectClose(std::span<const float> actual, std::span<const float> expected, double tolerance,
@@ -66,7 +61,7 @@ struct Outcome {
 Outcome RunAll(const Decoder& decoder) {
   Outcome outcome;
   LastQueryAttention attention(decoder.config());
-  const std::vector<int32_t> ids = SomeIds(kTokens + 3);
+  const std::vector<int32_t> ids = SomeTinyIds(kTokens + 3);
   const auto trace = decoder.MakeTrace(kTokens + 3);
   RunRequest request;
   request.ids = std::span(ids).first(kTokens);
@@ -104,7 +99,7 @@ void ExpectSameNumbers(const std::string& model) {
   EXPECT_EQ(again.decoded, actual.decoded);
 
   Prompt prompt;
-  prompt.ids = SomeIds(kTokens);
+  prompt.ids = SomeTinyIds(kTokens);
   prompt.answer_ids = {1, 2, 3};
   WhatIf with_stored(stored, {prompt});
   WhatIf with_expanded(expanded, {prompt});
@@ -205,8 +200,8 @@ TEST(StoredWeights, ValuesThatAreNotFiniteAreRefusedBeforeTheyAreUsed) {
     const test::TemporaryFile file(test::BlockModel(type, "blk.1.ffn_up.weight").Bytes());
     const auto decoder = Open(file.path(), WeightStorage::kStored);
     const auto wanted = HasSubstr("tensor blk.1.ffn_up.weight holds values that are not finite");
-    EXPECT_THAT(RunError(*decoder, SomeIds(20)), wanted);
-    EXPECT_THAT(RunError(*decoder, SomeIds(1)), wanted);
+    EXPECT_THAT(RunError(*decoder, SomeTinyIds(20)), wanted);
+    EXPECT_THAT(RunError(*decoder, SomeTinyIds(1)), wanted);
     EXPECT_THAT(test::ErrorMessage([&] { Open(file.path(), WeightStorage::kExpanded); }), wanted);
   }
   const test::TemporaryFile file(test::BlockModel(BlockType::kQ5_K, "token_embd.weight").Bytes());

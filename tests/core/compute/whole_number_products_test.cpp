@@ -35,25 +35,18 @@ using ::testing::HasSubstr;
 double Tolerance(Products products) { return products == Products::kInt8 ? 0.1 : 0.0005; }
 // A sum's last bit may turn a rounding.
 double SameTolerance(Products products) { return products == Products::kInt8 ? 0.03 : 0.0002; }
-constexpr int64_t kTokens = 40;
+constexpr int64_t kPromptTokens = 40;
 
 std::shared_ptr<const Decoder> Open(const std::string& model, Products products, int threads = 1) {
   return Decoder::Open(model, {.threads = threads, .products = products});
 }
 
-std::vector<int32_t> SomeIds(int64_t tokens) {
-  std::vector<int32_t> ids;
-  ids.reserve(static_cast<size_t>(tokens));
-  for (int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
-  return ids;
-}
-
 // Logits of the last row, the prompt run in pieces of `piece` tokens.
 std::vector<float> LastLogits(const Decoder& decoder, int64_t piece) {
-  const std::vector<int32_t> ids = SomeIds(kTokens);
-  const auto trace = decoder.MakeTrace(kTokens);
+  const std::vector<int32_t> ids = test::SomeTinyIds(kPromptTokens);
+  const auto trace = decoder.MakeTrace(kPromptTokens);
   std::vector<float> logits;
-  for (int64_t rows = piece; rows <= kTokens; rows += piece) {
+  for (int64_t rows = piece; rows <= kPromptTokens; rows += piece) {
     RunRequest request;
     request.ids = std::span(ids).first(static_cast<size_t>(rows));
     request.trace = trace.get();
@@ -72,19 +65,20 @@ TEST_P(WholeNumberFormats, AreCloseToFloatProducts) {
   const test::TemporaryFile file(Bytes());
   const auto whole = Open(file.path(), products());
   EXPECT_EQ(whole->options().weights, WeightStorage::kStored);
-  const std::vector<float> expected = LastLogits(*Open(file.path(), Products::kFloat), kTokens);
-  const std::vector<float> actual = LastLogits(*whole, kTokens);
+  const std::vector<float> expected =
+      LastLogits(*Open(file.path(), Products::kFloat), kPromptTokens);
+  const std::vector<float> actual = LastLogits(*whole, kPromptTokens);
   ASSERT_EQ(actual.size(), expected.size());
   EXPECT_LE(Difference(actual, expected), Tolerance(products()) * Largest(expected));
   EXPECT_NE(actual, expected);
-  EXPECT_EQ(LastLogits(*whole, kTokens), actual);
+  EXPECT_EQ(LastLogits(*whole, kPromptTokens), actual);
   for (const int64_t piece : {1, 20}) {
     EXPECT_LE(Difference(LastLogits(*whole, piece), actual),
               SameTolerance(products()) * Largest(actual))
         << "in pieces of " << piece;
   }
   const auto two = Open(file.path(), products(), 2);
-  EXPECT_LE(Difference(LastLogits(*two, kTokens), actual),
+  EXPECT_LE(Difference(LastLogits(*two, kPromptTokens), actual),
             SameTolerance(products()) * Largest(actual));
   Open(file.path(), products());  // back to one thread
 }
@@ -93,7 +87,7 @@ TEST_P(WholeNumberFormats, WhatIfEqualsTheFullRun) {
   const test::TemporaryFile file(Bytes());
   const auto decoder = Open(file.path(), products());
   Prompt prompt;
-  prompt.ids = SomeIds(kTokens);
+  prompt.ids = test::SomeTinyIds(kPromptTokens);
   prompt.answer_ids = {1, 2, 3};
   WhatIf what_if(decoder, {prompt});
   for (const char* setting :
@@ -131,7 +125,7 @@ TEST(WholeNumberProducts, OtherFormatsAreMultipliedAsFloats) {
   EXPECT_THAT(warning, HasSubstr("int8 changes nothing"));
   const auto stored =
       Decoder::Open(file.path(), {.threads = 1, .weights = WeightStorage::kStored}, {});
-  EXPECT_EQ(LastLogits(*whole, kTokens), LastLogits(*stored, kTokens));
+  EXPECT_EQ(LastLogits(*whole, kPromptTokens), LastLogits(*stored, kPromptTokens));
 }
 
 TEST(WholeNumberProducts, ExpandedWeightsAndOtherDevicesAreRefused) {

@@ -55,8 +55,7 @@ std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps>
   const JobContext job;
   Weights weights = LoadWeights(source, {.dtype = Dtype::kFloat32}, executor, job);
   PlaceWeights(devices, executor, &weights);
-  std::vector<int32_t> ids(41);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
+  const std::vector<int32_t> ids = test::SomeTinyIds(41);
   RunRequest request;
   request.ids = ids;
   request.first_logit_row = kFirstLogits;

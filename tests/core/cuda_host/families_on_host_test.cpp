@@ -45,7 +45,7 @@ class OnDevice {
         dtype_(dtype),
         weights_(LoadWeights(source, {.dtype = dtype, .storage = storage}, executor_, {})) {
     PlaceWeights(devices_, executor_, &weights_);
-    for (int32_t i = 0; i <= kPrompt; ++i) ids_.push_back(i * 37 % 250);
+    ids_ = test::SomeTinyIds(kPrompt + 1);
     trace_ = AllocateTrace(config_, dtype, kPrompt + 1, /*residual=*/true, 0, devices_.Devices());
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/decoder/decoder.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/golden_runs.h"
 
 namespace midscope {
@@ -25,25 +26,11 @@ std::vector<float> LogitsOf(const std::string& model, const std::string& adapter
   return Decoder::Open(text, options)->RunOne(request).logits;
 }
 
-double Largest(const std::vector<float>& values) {
-  double largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
-  return largest;
-}
-
-double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(double{a[i]} - double{b[i]}));
-  return largest;
-}
-
 void ExpectGolden(const std::vector<float>& logits, const nlohmann::json& item,
                   const nlohmann::json& file) {
   const size_t rows = test::PromptIds(item["model"]).size();
   const size_t vocabulary = logits.size() / rows;
-  const double tolerance = test::kGoldenLogitTolerance * Largest(logits);
+  const double tolerance = test::kGoldenLogitTolerance * test::Largest(logits);
   for (size_t r = 0; r < file["rows"].size(); ++r) {
     const size_t row = file["rows"][r];
     for (size_t i = 0; i < item["logits"][r].size(); ++i) {
@@ -76,7 +63,7 @@ TEST(AdapterGolden, ScaleZeroIsTheModelBitForBit) {
   for (const std::string model : {"llama", "gguf-llama-q8_0"}) {
     const std::vector<float> plain = LogitsOf(model, "");
     EXPECT_EQ(LogitsOf(model, model + ":0"), plain);
-    EXPECT_GT(LargestDifference(LogitsOf(model, model), plain), 0.01);
+    EXPECT_GT(test::Difference(LogitsOf(model, model), plain), 0.01);
   }
 }
 
@@ -88,7 +75,7 @@ TEST(AdapterGolden, RandomWeightsTakeAnAdapter) {
   const auto plain = Decoder::Open(text, {})->RunOne(request).logits;
   const auto adapted =
       Decoder::Open(text + " adapter=" + adapters_folder + "llama", {})->RunOne(request).logits;
-  EXPECT_GT(LargestDifference(plain, adapted), 1e-3);
+  EXPECT_GT(test::Difference(plain, adapted), 1e-3);
 }
 
 }  // namespace

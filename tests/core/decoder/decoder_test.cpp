@@ -16,20 +16,15 @@
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
 namespace {
 
-constexpr double kTolerance = 1e-3;
+using test::Difference;
 
-double Difference(std::span<const float> a, std::span<const float> b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
-  return largest;
-}
+constexpr double kTolerance = 1e-3;
 
 RunResult RunSetting(const Decoder& decoder, std::span<const int32_t> ids,
                      const std::string& setting = "none", Trace* trace = nullptr,

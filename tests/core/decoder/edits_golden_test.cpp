@@ -21,23 +21,23 @@ using test::kGoldenLogitTolerance;
 using test::Largest;
 using Json = nlohmann::json;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& EditsGolden() {
   static const test::GoldenFile golden("edits_golden.json");
   return golden;
 }
 
 TEST(Edits, AreThoseOfThePlainComputation) {
-  ASSERT_GE(Golden()["cases"].size(), 80u);
-  test::ExpectEveryCase(Golden(), {"cpu"});
+  ASSERT_GE(EditsGolden()["cases"].size(), 80u);
+  test::ExpectEveryCase(EditsGolden(), {"cpu"});
 }
 
 // The golden numbers of different settings differ by far more than the tolerance; those of one
 // changed row in that row.
 TEST(Edits, EachChangesSomething) {
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : EditsGolden()["cases"]) {
     const std::string model = item["model"];
-    const GoldenRun plain = Golden().FullRun(model, "none");
-    const GoldenRun changed = Golden().FullRun(model, item["setting"]);
+    const GoldenRun plain = EditsGolden().FullRun(model, "none");
+    const GoldenRun changed = EditsGolden().FullRun(model, item["setting"]);
     EXPECT_GE(std::max(Difference(changed.result.Logits(39), plain.result.Logits(39)),
                        Difference(changed.result.Logits(42), plain.result.Logits(42))),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(42)))
@@ -49,7 +49,7 @@ TEST(Edits, EachChangesSomething) {
 TEST(Edits, WhatIfEqualsAFullRun) {
   for (const char* model : {"llama", "gemma2", "mpt"}) {
     std::vector<std::string> settings = {"none"};
-    for (const Json& item : Golden()["cases"]) {
+    for (const Json& item : EditsGolden()["cases"]) {
       if (item["model"] != model) continue;
       settings.push_back(item["setting"]);
       const std::string setting = item["setting"];
@@ -65,29 +65,29 @@ TEST(Edits, WhatIfEqualsAFullRun) {
     std::vector<Intervention> parsed;
     parsed.reserve(settings.size());
     for (const std::string& setting : settings) parsed.push_back(ParseIntervention(setting));
-    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
-                                     Golden().answer(), parsed);
+    test::ExpectWhatIfEqualsFullRuns(EditsGolden().Model(model), *EditsGolden().Model(model), model,
+                                     EditsGolden().answer(), parsed);
   }
 }
 
-TEST(Edits, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
+TEST(Edits, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(EditsGolden()); }
 
 TEST(Edits, MovesNeedRotaryPositions) {
-  EXPECT_THROW(Golden().FullRun("mpt", "move(span=10:17, to=shift:-8)"), Error);
+  EXPECT_THROW(EditsGolden().FullRun("mpt", "move(span=10:17, to=shift:-8)"), Error);
 }
 
 // Heads that are brought to one temperature and ratio behave as the model whose logit scale is so.
 TEST(Edits, AGroupIsAllHeadsThatReadAKeyHead) {
-  const GoldenRun group = Golden().FullRun("llama", "ablate(L1G1)");
-  const GoldenRun heads = Golden().FullRun("llama", "ablate([L1H2,L1H3])");
+  const GoldenRun group = EditsGolden().FullRun("llama", "ablate(L1G1)");
+  const GoldenRun heads = EditsGolden().FullRun("llama", "ablate([L1H2,L1H3])");
   EXPECT_EQ(group.result.logits, heads.result.logits);
 }
 
 // Rows that see nothing changed are equal to the last bit.
 TEST(Edits, LeaveOtherRowsAlone) {
-  const GoldenRun plain = Golden().FullRun("llama", "none");
+  const GoldenRun plain = EditsGolden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    return test::FirstDifferentRow(Golden().FullRun("llama", setting), plain);
+    return test::FirstDifferentRow(EditsGolden().FullRun("llama", setting), plain);
   };
   EXPECT_EQ(same_until("crop(span=10:17)"), 10);
   EXPECT_EQ(same_until("crop(span=0:9)"), 44);

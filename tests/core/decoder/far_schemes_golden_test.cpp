@@ -30,7 +30,7 @@ using test::PromptIds;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& FarSchemesGolden() {
   static const test::GoldenFile golden("far_schemes_golden.json", {.sliding_window = false});
   return golden;
 }
@@ -59,20 +59,21 @@ Intervention SettingOf(const Json& setting) {
 }
 
 TEST(FarSchemes, AreThoseOfThePlainComputation) {
-  ASSERT_GE(Golden()["cases"].size(), 52u);
+  ASSERT_GE(FarSchemesGolden()["cases"].size(), 52u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
-    for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(Golden().FullRun(item["model"], SettingOf(item["setting"]), placement),
-                         Golden().json(), item, Describe(item) + " " + placement);
+    for (const Json& item : FarSchemesGolden()["cases"]) {
+      test::ExpectGolden(
+          FarSchemesGolden().FullRun(item["model"], SettingOf(item["setting"]), placement),
+          FarSchemesGolden().json(), item, Describe(item) + " " + placement);
     }
   }
 }
 
 // The golden numbers of different settings differ by far more than the tolerance.
 TEST(FarSchemes, EachChangesSomething) {
-  for (const Json& item : Golden()["cases"]) {
-    const auto plain = Golden().FullRun(item["model"], "none");
-    const auto changed = Golden().FullRun(item["model"], SettingOf(item["setting"]));
+  for (const Json& item : FarSchemesGolden()["cases"]) {
+    const auto plain = FarSchemesGolden().FullRun(item["model"], "none");
+    const auto changed = FarSchemesGolden().FullRun(item["model"], SettingOf(item["setting"]));
     EXPECT_GE(Difference(changed.result.Logits(42), plain.result.Logits(42)),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(42)))
         << Describe(item);
@@ -81,12 +82,13 @@ TEST(FarSchemes, EachChangesSomething) {
 
 TEST(FarSchemes, ChunksAndSingleTokensEqualAFullRun) {
   for (const char* placement : {"cpu", "cpu:portable"}) {
-    for (const Json& item : Golden()["cases"]) {
+    for (const Json& item : FarSchemesGolden()["cases"]) {
       const std::string model = item["model"];
       Intervention setting = SettingOf(item["setting"]);
       const auto check = [&](const std::vector<size_t>& ends) {
-        test::ExpectStepsEqual(*Golden().Model(model, placement), model, Golden().answer(), setting,
-                               ends, Golden().FullRun(model, setting), Describe(item));
+        test::ExpectStepsEqual(*FarSchemesGolden().Model(model, placement), model,
+                               FarSchemesGolden().answer(), setting, ends,
+                               FarSchemesGolden().FullRun(model, setting), Describe(item));
       };
       check({1, 3, 9, 22, 33});
       // Keys of the answer's rows come from scaled input.
@@ -101,7 +103,7 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const char* model : {"llama", "smollm3"}) {
       std::vector<Intervention> settings = {{}};
-      for (const Json& item : Golden()["cases"]) {
+      for (const Json& item : FarSchemesGolden()["cases"]) {
         if (item["model"] != model) continue;
         settings.push_back(SettingOf(item["setting"]));
         settings.push_back(settings.back());
@@ -119,8 +121,9 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
       settings.push_back(Segments(11, {0.2}));
       settings.push_back(Segments(11, {0.4}));
       settings.back().Add(TermOf(Ablation{{{1, 2}}, AblateWith::kMean, {}}));
-      test::ExpectWhatIfEqualsFullRuns(Golden().Model(model, placement), *Golden().Model(model),
-                                       model, Golden().answer(), settings);
+      test::ExpectWhatIfEqualsFullRuns(FarSchemesGolden().Model(model, placement),
+                                       *FarSchemesGolden().Model(model), model,
+                                       FarSchemesGolden().answer(), settings);
     }
   }
 }
@@ -128,7 +131,7 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
 // The memories that segments have left are cached, too: a matrix of 8 x 8 and a vector of 8 float32
 // for each of 3 key-value heads, in each layer that is kept, where rows are longer than a segment.
 TEST(FarSchemes, MemoriesCountAgainstTheLimit) {
-  const auto decoder = Golden().Model("llama");
+  const auto decoder = FarSchemesGolden().Model("llama");
   constexpr int64_t kMemory = int64_t{3} * (8 * 8 + 8) * 4;
   EXPECT_EQ(decoder->TraceBytes(42, {.memories = 5}), decoder->TraceBytes(42) + 5 * kMemory);
   Prompt prompt;
@@ -168,7 +171,7 @@ TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
   Prompt prompt;
   prompt.ids = PromptIds("llama");
   prompt.answer_ids = {7};
-  WhatIf what_if(Golden().Model("llama"), {prompt});
+  WhatIf what_if(FarSchemesGolden().Model("llama"), {prompt});
   for (Intervention setting : {Extended(3, 9), Segments(7, {0.3})}) {
     EXPECT_FALSE(what_if.Evaluate(setting).last_rows_only);
     setting.Add(TermOf(ChannelScaling{3, -1.0, {}, ChannelRows::kAnswer, 1}));
@@ -182,16 +185,16 @@ TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
 TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
   for (const std::string& model : test::TinyModelNames()) {
     if (model.starts_with("gguf")) continue;
-    const GoldenRun plain = Golden().FullRun(model, "none");
+    const GoldenRun plain = FarSchemesGolden().FullRun(model, "none");
     const auto same = [&](const Intervention& setting, const std::string& what) {
-      const GoldenRun run = Golden().FullRun(model, setting);
+      const GoldenRun run = FarSchemesGolden().FullRun(model, setting);
       EXPECT_EQ(run.result.logits, plain.result.logits) << model << " " << what;
       EXPECT_EQ(run.last_attention, plain.last_attention) << model << " " << what;
     };
-    const ModelConfig& config = Golden().Model(model)->config();
+    const ModelConfig& config = FarSchemesGolden().Model(model)->config();
     const bool has_memory = !config.latent.used();
     if (has_memory) same(Segments(44, {0.7}), "segment");
-    if (Golden().Model(model)->config().positions != PositionKind::kRotary) continue;
+    if (FarSchemesGolden().Model(model)->config().positions != PositionKind::kRotary) continue;
     same(Extended(1, 6), "group");
     same(Extended(4, 44), "window");
   }
@@ -201,7 +204,7 @@ TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
 TEST(FarSchemes, AttentionOfTheLastQueryIsTheLocalShare) {
   const auto keys = static_cast<int64_t>(PromptIds("llama").size());
   for (const int64_t segment : {13, 100}) {
-    const GoldenRun run = Golden().FullRun("llama", Segments(segment, {0.25}));
+    const GoldenRun run = FarSchemesGolden().FullRun("llama", Segments(segment, {0.25}));
     const int64_t start = (keys - 1) / segment * segment;
     for (int64_t row = 0; row < 12; ++row) {
       const auto weights = std::span(run.last_attention).subspan(static_cast<size_t>(row * keys));
@@ -218,11 +221,11 @@ TEST(FarSchemes, BFloat16FollowsFloat32) {
     for (const Intervention& setting :
          {Extended(2, 9), Segments(9, {0.4}), Segments(9, {0.4}, MemoryUpdate::kDelta)}) {
       for (const char* model : {"llama", "qwen3", "gpt-neox"}) {
-        const GoldenRun exact = Golden().FullRun(model, setting);
+        const GoldenRun exact = FarSchemesGolden().FullRun(model, setting);
         const auto rounded = test::RunInFull(
             *test::TinyDecoder(model, placement,
                                {.dtype = kernels::Dtype::kBFloat16, .sliding_window = false}),
-            model, Golden().answer(), setting);
+            model, FarSchemesGolden().answer(), setting);
         // 8 bits of mantissa through 2 layers.
         EXPECT_LE(Difference(rounded.result.Logits(42), exact.result.Logits(42)),
                   0.04 * Largest(exact.result.Logits(42)))
@@ -232,20 +235,14 @@ TEST(FarSchemes, BFloat16FollowsFloat32) {
   }
 }
 
-std::vector<int32_t> ManyIds(int64_t tokens) {
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
-  return ids;
-}
-
 TEST(FarSchemes, ReachBeyondTheTrainedContext) {
-  const auto decoder = Golden().Model("llama");
+  const auto decoder = FarSchemesGolden().Model("llama");
   ASSERT_EQ(decoder->config().trained_context, 128);
   std::vector<std::string> log;
   JobContext context;
   context.log = [&](const std::string& message) { log.push_back(message); };
   const auto run = [&](const Intervention& intervention, int64_t tokens) {
-    const auto ids = ManyIds(tokens);
+    const auto ids = test::SomeTinyIds(tokens);
     RunRequest request;
     request.ids = ids;
     request.intervention = intervention;
@@ -268,7 +265,7 @@ TEST(FarSchemes, ReachBeyondTheTrainedContext) {
 
 TEST(FarSchemes, RefuseWhatTheyCannotDo) {
   const auto message = [](const std::string& model, const Intervention& setting) {
-    return ErrorMessage([&] { Golden().FullRun(model, setting); });
+    return ErrorMessage([&] { FarSchemesGolden().FullRun(model, setting); });
   };
   EXPECT_THAT(message("mpt", Extended(2, 4)), HasSubstr("ALiBi"));
   EXPECT_THAT(message("llama", Extended(0, 4)), HasSubstr("group"));
@@ -296,7 +293,7 @@ TEST(FarSchemes, CancelledRunsDoNotSpoilLaterOnes) {
   Prompt prompt;
   prompt.ids = PromptIds("smollm3");
   prompt.answer_ids = {7, 9};
-  WhatIf what_if(Golden().Model("smollm3"), {prompt});
+  WhatIf what_if(FarSchemesGolden().Model("smollm3"), {prompt});
   const auto trial = [&](const Intervention& cancelled, const Intervention& next, int64_t stop) {
     std::atomic<bool> cancel{false};
     JobContext context;
@@ -304,7 +301,7 @@ TEST(FarSchemes, CancelledRunsDoNotSpoilLaterOnes) {
     context.progress = [&](const Progress& progress) { cancel = progress.done >= stop; };
     EXPECT_THROW(what_if.Evaluate(cancelled, context), Cancelled);
     test::ExpectOutcome(what_if.Evaluate(next).outcomes[0],
-                        test::RunInFull(*Golden().Model("smollm3"), "smollm3", {7}, next),
+                        test::RunInFull(*FarSchemesGolden().Model("smollm3"), "smollm3", {7}, next),
                         "smollm3", PrintIntervention(next));
   };
   what_if.Evaluate(Segments(9, {0.3}));

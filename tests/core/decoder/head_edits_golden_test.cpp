@@ -22,21 +22,21 @@ using test::Largest;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& HeadEditsGolden() {
   static const test::GoldenFile golden("head_edits_golden.json");
   return golden;
 }
 
 TEST(HeadEdits, AreThoseOfThePlainComputation) {
-  ASSERT_GE(Golden()["cases"].size(), 36u);
-  test::ExpectEveryCase(Golden(), {"cpu", "cpu:portable"});
+  ASSERT_GE(HeadEditsGolden()["cases"].size(), 36u);
+  test::ExpectEveryCase(HeadEditsGolden(), {"cpu", "cpu:portable"});
 }
 
 // By far more than the tolerance.
 TEST(HeadEdits, EachChangesSomething) {
-  for (const Json& item : Golden()["cases"]) {
-    const GoldenRun plain = Golden().FullRun(item["model"], "none");
-    const GoldenRun changed = Golden().FullRun(item["model"], item["setting"]);
+  for (const Json& item : HeadEditsGolden()["cases"]) {
+    const GoldenRun plain = HeadEditsGolden().FullRun(item["model"], "none");
+    const GoldenRun changed = HeadEditsGolden().FullRun(item["model"], item["setting"]);
     EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
               10 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
         << Describe(item);
@@ -54,7 +54,7 @@ TEST(HeadEdits, WhatIfEqualsAFullRun) {
   for (const char* model : {"llama", "gemma2", "mpt"}) {
     std::vector<Intervention> settings = {{}};
     size_t turn = 0;
-    for (const Json& item : Golden()["cases"]) {
+    for (const Json& item : HeadEditsGolden()["cases"]) {
       if (item["model"] != model) continue;
       const std::string setting = item["setting"];
       settings.push_back(ParseIntervention(setting));
@@ -64,17 +64,20 @@ TEST(HeadEdits, WhatIfEqualsAFullRun) {
         settings.push_back(ParseIntervention("pi(1.5, rows=last) + " + setting));
       if (settings.size() % 3 == 0) settings.emplace_back();
     }
-    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
-                                     Golden().answer(), settings);
+    test::ExpectWhatIfEqualsFullRuns(HeadEditsGolden().Model(model),
+                                     *HeadEditsGolden().Model(model), model,
+                                     HeadEditsGolden().answer(), settings);
   }
 }
 
-TEST(HeadEdits, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
+TEST(HeadEdits, TokenByTokenEqualsAFullRun) {
+  test::ExpectEveryCaseTokenByToken(HeadEditsGolden());
+}
 
 TEST(HeadEdits, LeaveOtherRowsAlone) {
-  const GoldenRun plain = Golden().FullRun("llama", "none");
+  const GoldenRun plain = HeadEditsGolden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    return test::FirstDifferentRow(Golden().FullRun("llama", setting), plain);
+    return test::FirstDifferentRow(HeadEditsGolden().FullRun("llama", setting), plain);
   };
   EXPECT_EQ(same_until("block(from=last, to=10:17)"), 39);
   EXPECT_EQ(same_until("block(from=20:25, to=10:17, heads=L0H1)"), 20);
@@ -86,7 +89,7 @@ TEST(HeadEdits, LeaveOtherRowsAlone) {
 TEST(HeadEdits, WhatIfRunsTheRowsThatChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Golden().Model("llama"), {prompt});
+  WhatIf what_if(HeadEditsGolden().Model("llama"), {prompt});
   const auto first_row = [&](const std::string& setting) {
     what_if.Evaluate({});
     return what_if.Evaluate(ParseIntervention(setting)).first_row;
@@ -101,25 +104,27 @@ TEST(HeadEdits, WhatIfRunsTheRowsThatChange) {
 // A group is all heads that read a key head; ranges and `all` equal the heads that they include.
 TEST(HeadEdits, HeadsAreTheSameByAnyName) {
   const auto logits = [](const std::string& heads) {
-    return Golden().FullRun("llama", "ablate(" + heads + ", rows=answer)").result.logits;
+    return HeadEditsGolden().FullRun("llama", "ablate(" + heads + ", rows=answer)").result.logits;
   };
   EXPECT_EQ(logits("L1G1"), logits("L1H2-3"));
   EXPECT_EQ(logits("L1H*"), logits("[L1H0,L1H1,L1H2,L1H3,L1H4,L1H5]"));
   EXPECT_EQ(logits("all"), logits("[L0G*,L1H0-5]"));
   EXPECT_NE(logits("all"), logits("L1H*"));
-  EXPECT_EQ(Golden().FullRun("llama", "boost(span=3:9, factor=2, heads=[L0H*,L1H*])").result.logits,
-            Golden().FullRun("llama", "boost(span=3:9, factor=2)").result.logits);
+  EXPECT_EQ(HeadEditsGolden()
+                .FullRun("llama", "boost(span=3:9, factor=2, heads=[L0H*,L1H*])")
+                .result.logits,
+            HeadEditsGolden().FullRun("llama", "boost(span=3:9, factor=2)").result.logits);
 }
 
 TEST(HeadEdits, RefuseHeadsThatAreNotThere) {
   for (const char* setting :
        {"ablate(L0H4-6)", "ablate(L0H6)", "boost(span=3:9, heads=L2H*)", "ablate(L0G3)",
         "streaming(heads=L0H6)", "block(from=last, to=3:9, heads=L0G0-3)"}) {
-    EXPECT_THAT(test::ErrorMessage([&] { Golden().FullRun("llama", setting); }),
+    EXPECT_THAT(test::ErrorMessage([&] { HeadEditsGolden().FullRun("llama", setting); }),
                 HasSubstr("the model has no L"))
         << setting;
   }
-  EXPECT_THAT(test::ErrorMessage([] { Golden().FullRun("llama", "ablate([L0H*,L0H2])"); }),
+  EXPECT_THAT(test::ErrorMessage([] { HeadEditsGolden().FullRun("llama", "ablate([L0H*,L0H2])"); }),
               HasSubstr("changed twice"));
 }
 

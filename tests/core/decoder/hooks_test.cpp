@@ -13,10 +13,13 @@
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
 namespace {
+
+using test::Difference;
 
 class Probe : public Hook {
  public:
@@ -35,12 +38,6 @@ RunResult RunWith(std::vector<Hook*> hooks, const std::vector<int32_t>& ids,
   request.hooks = std::move(hooks);
   request.intervention = ParseIntervention(setting);
   return testing::EmbeddedDecoder()->RunOne(request);
-}
-
-double Difference(std::span<const float> a, std::span<const float> b) {
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(double{a[i]} - b[i]));
-  return largest;
 }
 
 TEST(HookNames, RoundTripAndAliases) {

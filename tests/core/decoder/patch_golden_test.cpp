@@ -26,23 +26,23 @@ using test::Largest;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& PatchGolden() {
   static const test::GoldenFile golden("patch_golden.json");
   return golden;
 }
 
 std::shared_ptr<const Decoder> Model(const std::string& name,
                                      const std::string& placement = "cpu") {
-  return name == "embedded" ? testing::EmbeddedDecoder() : Golden().Model(name, placement);
+  return name == "embedded" ? testing::EmbeddedDecoder() : PatchGolden().Model(name, placement);
 }
 
 // The prompt with its passages, or (of the source) the same tokens in reverse with theirs.
 Prompt PromptOf(const std::string& model, bool source = false) {
   Prompt prompt;
-  prompt.ids = model == "embedded" ? Golden()["embedded_ids"].get<std::vector<int32_t>>()
+  prompt.ids = model == "embedded" ? PatchGolden()["embedded_ids"].get<std::vector<int32_t>>()
                                    : test::PromptIds(model);
   if (source) std::reverse(prompt.ids.begin(), prompt.ids.end());
-  for (const auto& [name, rows] : Golden()["passages"].items()) {
+  for (const auto& [name, rows] : PatchGolden()["passages"].items()) {
     const Json& tokens = rows[source ? "source" : "target"];
     prompt.spans.push_back({name, 0, 0, tokens[0], tokens[1]});
   }
@@ -58,17 +58,17 @@ Intervention Given(const Decoder& decoder, const std::string& model, const std::
 GoldenRun FullRun(const std::string& model, const std::string& setting,
                   const std::string& placement = "cpu") {
   const auto decoder = Model(model, placement);
-  return test::RunInFull(*decoder, PromptOf(model).ids, Golden().answer(),
+  return test::RunInFull(*decoder, PromptOf(model).ids, PatchGolden().answer(),
                          Given(*decoder, model, setting));
 }
 
 TEST(Patch, IsThatOfTransformersWithHooks) {
-  ASSERT_GE(Golden()["cases"].size(), 70u);
+  ASSERT_GE(PatchGolden()["cases"].size(), 70u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
-    for (const Json& item : Golden()["cases"]) {
+    for (const Json& item : PatchGolden()["cases"]) {
       const std::string model = item["model"];
       if (model == "embedded" && placement != std::string("cpu")) continue;
-      Json frame = Golden().json();
+      Json frame = PatchGolden().json();
       frame["logit_step"] = item["logit_step"];
       test::ExpectGolden(FullRun(model, item["setting"], placement), frame, item,
                          Describe(item) + " " + placement);
@@ -78,7 +78,7 @@ TEST(Patch, IsThatOfTransformersWithHooks) {
 
 // By far more than the tolerance.
 TEST(Patch, EachChangesSomething) {
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : PatchGolden()["cases"]) {
     const GoldenRun plain = FullRun(item["model"], "none");
     const GoldenRun changed = FullRun(item["model"], item["setting"]);
     EXPECT_GE(Difference(changed.result.logits, plain.result.logits),
@@ -88,11 +88,11 @@ TEST(Patch, EachChangesSomething) {
 }
 
 TEST(Patch, TokenByTokenEqualsAFullRun) {
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : PatchGolden()["cases"]) {
     const std::string model = item["model"];
     if (model == "embedded") continue;
     const Intervention given = Given(*Model(model), model, item["setting"]);
-    test::ExpectStepsEqual(*Model(model), model, Golden().answer(), given, {},
+    test::ExpectStepsEqual(*Model(model), model, PatchGolden().answer(), given, {},
                            FullRun(model, item["setting"]), Describe(item));
   }
 }

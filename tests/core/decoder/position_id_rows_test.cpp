@@ -20,7 +20,7 @@ using test::Difference;
 using test::GoldenRun;
 using ::testing::HasSubstr;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& PositionIdRowsGolden() {
   static const test::GoldenFile golden("positions_golden.json", {.beyond_context = true});
   return golden;
 }
@@ -31,17 +31,21 @@ std::string Ids(const std::string& rows) {
 
 TEST(PositionIdRows, OtherRowsAreThoseWithoutIds) {
   for (const char* model : {"llama", "qwen3", "gemma2"}) {
-    const GoldenRun plain = Golden().FullRun(model, "none");
+    const GoldenRun plain = PositionIdRowsGolden().FullRun(model, "none");
     for (const auto& [rows, first] :
          {std::pair("last", 39), std::pair("answer", 39), std::pair("last:6", 34)}) {
-      EXPECT_EQ(test::FirstDifferentRow(Golden().FullRun(model, Ids(rows)), plain), first)
+      EXPECT_EQ(test::FirstDifferentRow(PositionIdRowsGolden().FullRun(model, Ids(rows)), plain),
+                first)
           << model << " " << rows;
     }
-    const GoldenRun all = Golden().FullRun(model, "positions(sampler=pose, factor=3, seed=2)");
-    EXPECT_EQ(Golden().FullRun(model, Ids("last:40")).result.logits, all.result.logits) << model;
-    EXPECT_GT(
-        Difference(all.result.Logits(39), Golden().FullRun(model, Ids("last")).result.Logits(39)),
-        1e-3)
+    const GoldenRun all =
+        PositionIdRowsGolden().FullRun(model, "positions(sampler=pose, factor=3, seed=2)");
+    EXPECT_EQ(PositionIdRowsGolden().FullRun(model, Ids("last:40")).result.logits,
+              all.result.logits)
+        << model;
+    EXPECT_GT(Difference(all.result.Logits(39),
+                         PositionIdRowsGolden().FullRun(model, Ids("last")).result.Logits(39)),
+              1e-3)
         << model;
   }
 }
@@ -49,7 +53,7 @@ TEST(PositionIdRows, OtherRowsAreThoseWithoutIds) {
 // The frequencies of a model that scales by length are those of the tokens' number where no ids are
 // seen, and of the largest id + 1 where they are.
 TEST(PositionIdRows, OwnFrequenciesAreOfTheNumberOfTokens) {
-  ModelConfig config = Golden().Model("llama")->config();
+  ModelConfig config = PositionIdRowsGolden().Model("llama")->config();
   config.rope_scaling.kind = RopeScalingKind::kDynamic;
   config.rope_scaling.factor = 2;
   config.trained_context = 64;
@@ -73,15 +77,16 @@ TEST(PositionIdRows, WhatIfEqualsAFullRun) {
           Ids("answer")}) {
       settings.push_back(ParseIntervention(text));
     }
-    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
-                                     Golden().answer(), settings);
+    test::ExpectWhatIfEqualsFullRuns(PositionIdRowsGolden().Model(model),
+                                     *PositionIdRowsGolden().Model(model), model,
+                                     PositionIdRowsGolden().answer(), settings);
   }
 }
 
 TEST(PositionIdRows, TheLastRowCostsOneRow) {
   Prompt prompt;
   prompt.ids = test::PromptIds("qwen3");
-  WhatIf what_if(Golden().Model("qwen3"), {prompt});
+  WhatIf what_if(PositionIdRowsGolden().Model("qwen3"), {prompt});
   what_if.Evaluate({});
   const WhatIfResult result = what_if.Evaluate(ParseIntervention(Ids("last")));
   EXPECT_TRUE(result.last_rows_only);
@@ -91,8 +96,9 @@ TEST(PositionIdRows, TheLastRowCostsOneRow) {
 TEST(PositionIdRows, TokenByTokenEqualsAFullRun) {
   for (const std::string rows : {"last", "answer", "last:6"}) {
     const Intervention setting = ParseIntervention(Ids(rows));
-    test::ExpectStepsEqual(*Golden().Model("llama"), "llama", Golden().answer(), setting, {},
-                           Golden().FullRun("llama", setting), rows);
+    test::ExpectStepsEqual(*PositionIdRowsGolden().Model("llama"), "llama",
+                           PositionIdRowsGolden().answer(), setting, {},
+                           PositionIdRowsGolden().FullRun("llama", setting), rows);
   }
 }
 
@@ -109,7 +115,8 @@ TEST(PositionIdRows, OtherRowsThanTheSchemesAreRefused) {
   for (const std::string& text : {"pi(1.5) + " + Ids("last"), "pi(2, rows=answer) + " + Ids("last"),
                                   "infini(segment=16) + " + Ids("last")}) {
     EXPECT_THAT(test::ErrorMessage([&] {
-                  CompilePlans(ParseIntervention(text), Golden().Model("llama")->config(), 40);
+                  CompilePlans(ParseIntervention(text),
+                               PositionIdRowsGolden().Model("llama")->config(), 40);
                 }),
                 HasSubstr("Give both the same rows"))
         << text;

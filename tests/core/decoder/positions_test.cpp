@@ -37,7 +37,7 @@ using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 // The ids of the file reach beyond the context of some models.
-const test::GoldenFile& Golden() {
+const test::GoldenFile& PositionsGolden() {
   static const test::GoldenFile golden("positions_golden.json", {.beyond_context = true});
   return golden;
 }
@@ -87,11 +87,11 @@ Intervention SettingOf(const Json& item) {
 }
 
 void ExpectEqualsGolden(const Json& item, const std::string& placement) {
-  const GoldenRun run = Golden().FullRun(item["model"], SettingOf(item), placement);
+  const GoldenRun run = PositionsGolden().FullRun(item["model"], SettingOf(item), placement);
   std::vector<float> logits;
-  for (const auto row : Golden()["rows"].get<std::vector<int64_t>>()) {
+  for (const auto row : PositionsGolden()["rows"].get<std::vector<int64_t>>()) {
     const auto all = run.result.Logits(row);
-    for (size_t i = 0; i < all.size(); i += Golden()["logit_step"].get<size_t>())
+    for (size_t i = 0; i < all.size(); i += PositionsGolden()["logit_step"].get<size_t>())
       logits.push_back(all[i]);
   }
   const auto expected = item["logits"].get<std::vector<float>>();
@@ -106,10 +106,11 @@ TEST(Positions, EqualTransformersWithTheSameIds) {
     const bool others = name == "internlm" || name == "internlm2" || name == "gpt-oss-mxfp4" ||
                         name == "llama4-pictures";
     const bool folder = name.rfind("gguf-", 0) != 0 && !others;
-    with_ids += folder && Golden().Model(name)->config().positions != PositionKind::kAlibi ? 1 : 0;
+    with_ids +=
+        folder && PositionsGolden().Model(name)->config().positions != PositionKind::kAlibi ? 1 : 0;
   }
   std::map<std::string, int> models;
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : PositionsGolden()["cases"]) {
     ++models[item["model"]];
     for (const char* placement : {"cpu", "cpu:portable"}) ExpectEqualsGolden(item, placement);
   }
@@ -118,9 +119,9 @@ TEST(Positions, EqualTransformersWithTheSameIds) {
 
 // Far more than the tolerance.
 TEST(Positions, ChangeTheLogits) {
-  for (const Json& item : Golden()["cases"]) {
-    const auto plain = Golden().FullRun(item["model"], "none");
-    const auto changed = Golden().FullRun(item["model"], SettingOf(item));
+  for (const Json& item : PositionsGolden()["cases"]) {
+    const auto plain = PositionsGolden().FullRun(item["model"], "none");
+    const auto changed = PositionsGolden().FullRun(item["model"], SettingOf(item));
     EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
         << item["model"];
@@ -129,8 +130,8 @@ TEST(Positions, ChangeTheLogits) {
 
 TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
   for (const char* name : {"llama", "gemma3", "phi3", "smollm3"}) {
-    const GoldenRun plain = Golden().FullRun(name, "none");
-    const GoldenRun own = Golden().FullRun(name, With(Counted(40)));
+    const GoldenRun plain = PositionsGolden().FullRun(name, "none");
+    const GoldenRun own = PositionsGolden().FullRun(name, With(Counted(40)));
     EXPECT_EQ(own.result.logits, plain.result.logits) << name;
     EXPECT_EQ(own.last_attention, plain.last_attention) << name;
   }
@@ -139,8 +140,8 @@ TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
 TEST(Positions, DividedAreInterpolation) {
   for (const char* name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
     // The answer's rows go on in whole steps, so only the prompt's compare.
-    const GoldenRun divided = Golden().FullRun(name, With(Counted(40, 1 / 1.5)));
-    const GoldenRun interpolated = Golden().FullRun(name, "pi(1.5)");
+    const GoldenRun divided = PositionsGolden().FullRun(name, With(Counted(40, 1 / 1.5)));
+    const GoldenRun interpolated = PositionsGolden().FullRun(name, "pi(1.5)");
     const auto last = divided.result.Logits(39);
     EXPECT_LE(Difference(last, interpolated.result.Logits(39)), 1e-6 * Largest(last)) << name;
   }
@@ -150,8 +151,8 @@ TEST(Positions, DividedAreInterpolation) {
 TEST(Positions, ShiftedAsAWholeChangeNothing) {
   for (const std::string setting : {"none", "pi(1.5)", "self-extend(group=3, window=7)",
                                     "base(500000)", "ms-poe(order=sequential, first_layer=0)"}) {
-    const GoldenRun plain = Golden().FullRun("qwen3", setting);
-    const GoldenRun shifted = Golden().FullRun("qwen3", With(Counted(40, 1, 12), setting));
+    const GoldenRun plain = PositionsGolden().FullRun("qwen3", setting);
+    const GoldenRun shifted = PositionsGolden().FullRun("qwen3", With(Counted(40, 1, 12), setting));
     EXPECT_LE(Difference(shifted.result.logits, plain.result.logits),
               kGoldenLogitTolerance * Largest(plain.result.logits))
         << setting;
@@ -161,8 +162,8 @@ TEST(Positions, ShiftedAsAWholeChangeNothing) {
 // As the public code does: at later positions queries are larger, and keys look the same.
 TEST(Positions, TheScaleOfQueriesGoesByIds) {
   const auto change = [](const std::string& setting) {
-    const GoldenRun plain = Golden().FullRun("qwen3", setting);
-    const GoldenRun shifted = Golden().FullRun("qwen3", With(Counted(40, 1, 16), setting));
+    const GoldenRun plain = PositionsGolden().FullRun("qwen3", setting);
+    const GoldenRun shifted = PositionsGolden().FullRun("qwen3", With(Counted(40, 1, 16), setting));
     return Difference(shifted.result.logits, plain.result.logits) / Largest(plain.result.logits);
   };
   EXPECT_LE(change("base(500000)"), kGoldenLogitTolerance);
@@ -176,25 +177,28 @@ Intervention ExampleOf(const TermType& type, const ModelConfig& config) {
 
 // Each beside every scheme of the list, on one trace after another.
 TEST(Positions, GoWithEveryScheme) {
-  const ModelConfig& config = Golden().Model("qwen3")->config();
+  const ModelConfig& config = PositionsGolden().Model("qwen3")->config();
   std::vector<Intervention> settings;
   for (const TermType& type : TermTypes()) {
     if (type.stage != TermStage::kPositions) continue;
     const std::string& name = type.name;
     Intervention setting = name == "none" ? Intervention() : ExampleOf(type, config);
-    const GoldenRun plain = Golden().FullRun("qwen3", setting);
+    const GoldenRun plain = PositionsGolden().FullRun("qwen3", setting);
     settings.push_back(setting);
     setting = GivenOther(setting, Counted(40));
-    EXPECT_EQ(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits) << name;
+    EXPECT_EQ(PositionsGolden().FullRun("qwen3", setting).result.logits, plain.result.logits)
+        << name;
     setting = GivenOther(setting, Jumping());
     const bool rotates = name != "nope" && name != "infini";
-    EXPECT_GE(Difference(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits),
-              (rotates ? 1e-3 : 0) * Largest(plain.result.logits))
+    EXPECT_GE(
+        Difference(PositionsGolden().FullRun("qwen3", setting).result.logits, plain.result.logits),
+        (rotates ? 1e-3 : 0) * Largest(plain.result.logits))
         << name;
     settings.push_back(setting);
   }
-  test::ExpectWhatIfEqualsFullRuns(Golden().Model("qwen3"), *Golden().Model("qwen3"), "qwen3",
-                                   Golden().answer(), settings);
+  test::ExpectWhatIfEqualsFullRuns(PositionsGolden().Model("qwen3"),
+                                   *PositionsGolden().Model("qwen3"), "qwen3",
+                                   PositionsGolden().answer(), settings);
 }
 
 Prompt PromptWithPieces() {
@@ -217,8 +221,9 @@ TEST(Positions, GoWithEveryEdit) {
     // Patches take a source run: what_if_patch_test.cpp has them beside position ids.
     if (type.stage == TermStage::kPositions || !type.apply) continue;
     if (type.name == "positions" || type.name == "patch") continue;
-    const Intervention example = type.sample ? type.sample(Golden().Model("llama")->config())
-                                             : ParseIntervention(type.small_example);
+    const Intervention example = type.sample
+                                     ? type.sample(PositionsGolden().Model("llama")->config())
+                                     : ParseIntervention(type.small_example);
     const Intervention edit = ResolvePassages(example, PromptWithPieces());
     settings.push_back(edit);
     settings.push_back(edit);
@@ -226,8 +231,9 @@ TEST(Positions, GoWithEveryEdit) {
     settings.push_back(settings.back());
     settings.back() = GivenOther(settings.back(), Counted(40, 2));
   }
-  test::ExpectWhatIfEqualsFullRuns(Golden().Model("llama"), *Golden().Model("llama"), "llama",
-                                   Golden().answer(), settings);
+  test::ExpectWhatIfEqualsFullRuns(PositionsGolden().Model("llama"),
+                                   *PositionsGolden().Model("llama"), "llama",
+                                   PositionsGolden().answer(), settings);
 }
 
 // For every row a move changes the ids, by its shift or to those of the place it goes to.
@@ -237,9 +243,10 @@ TEST(Positions, MovesAreOnTop) {
     const Intervention moved = ResolvePassages(With(Jumping(), move), prompt);
     std::vector<double> ids = Jumping();
     for (size_t token = 14; token < 18; ++token) ids[token] = change(token);
-    const GoldenRun expected = Golden().FullRun("llama", With(ids));
-    EXPECT_LE(Difference(Golden().FullRun("llama", moved).result.logits, expected.result.logits),
-              1e-6 * Largest(expected.result.logits))
+    const GoldenRun expected = PositionsGolden().FullRun("llama", With(ids));
+    EXPECT_LE(
+        Difference(PositionsGolden().FullRun("llama", moved).result.logits, expected.result.logits),
+        1e-6 * Largest(expected.result.logits))
         << move;
   };
   const std::vector<double> before = Jumping();
@@ -248,16 +255,16 @@ TEST(Positions, MovesAreOnTop) {
   // The place's ids run from 29 on in steps of one half.
   check("move(span=14:18, to=shift:19, rows=all)", [&](size_t t) { return before[t] + 19; });
   EXPECT_THAT(ErrorMessage([&] {
-                Golden().FullRun("llama", With(Counted(40, 0.5),
-                                               "move(span=14:18, "
-                                               "to=shift:-8)"));
+                PositionsGolden().FullRun("llama", With(Counted(40, 0.5),
+                                                        "move(span=14:18, "
+                                                        "to=shift:-8)"));
               }),
               HasSubstr("tokens would be at positions -1 to 0.5"));
 }
 
 // Dynamic frequencies are those of a sequence that is as long as the largest id + 1.
 TEST(Positions, DynamicSchemesLookAtTheLargestId) {
-  ModelConfig config = Golden().Model("llama")->config();
+  ModelConfig config = PositionsGolden().Model("llama")->config();
   config.trained_context = 64;
   for (const std::string scheme : {"dynamic-ntk(2)", "dynamic-linear"}) {
     const auto plans = CompilePlans(With(Counted(40, 2.5), scheme), config, 40);
@@ -274,17 +281,18 @@ TEST(Positions, DynamicSchemesLookAtTheLargestId) {
 TEST(Positions, AnswersGoOnFromTheLastId) {
   for (const std::string setting : {"none", "self-extend(group=3, window=7)", "dynamic-linear"}) {
     std::vector<double> ids = Jumping();
-    const GoldenRun full = Golden().FullRun("llama", With(ids, setting));
-    for (size_t i = 0; i < Golden().answer().size(); ++i) ids.push_back(ids.back() + 1);
+    const GoldenRun full = PositionsGolden().FullRun("llama", With(ids, setting));
+    for (size_t i = 0; i < PositionsGolden().answer().size(); ++i) ids.push_back(ids.back() + 1);
     std::vector<int32_t> tokens = PromptIds("llama");
-    for (const int32_t id : Golden().answer()) tokens.push_back(id);
+    for (const int32_t id : PositionsGolden().answer()) tokens.push_back(id);
     RunRequest request;
     request.ids = tokens;
     request.intervention = With(ids, setting);
     request.first_logit_row = 0;
-    EXPECT_EQ(Golden().Model("llama")->RunOne(request).logits, full.result.logits) << setting;
+    EXPECT_EQ(PositionsGolden().Model("llama")->RunOne(request).logits, full.result.logits)
+        << setting;
     if (setting == "dynamic-linear") continue;  // each length has ratios of its own
-    test::ExpectStepsEqual(*Golden().Model("llama"), "llama", Golden().answer(),
+    test::ExpectStepsEqual(*PositionsGolden().Model("llama"), "llama", PositionsGolden().answer(),
                            With(Jumping(), setting), {}, full, setting);
   }
 }
@@ -298,7 +306,7 @@ std::vector<int32_t> Continuation(const Intervention& intervention, int64_t coun
     request.ids = ids;
     request.prompt_tokens = 40;
     request.intervention = intervention;
-    const auto result = Golden().Model("llama")->RunOne(request);
+    const auto result = PositionsGolden().Model("llama")->RunOne(request);
     ids.push_back(TopTokens(result.Logits(static_cast<int64_t>(ids.size()) - 1), 1).front().id);
     made.push_back(ids.back());
   }
@@ -313,7 +321,8 @@ TEST(Positions, GenerationEqualsRunsInFull) {
     options.new_tokens = 6;
     options.stop_at_end = false;
     const std::vector<int32_t> expected = Continuation(given, 6);
-    EXPECT_EQ(Generate(*Golden().Model("llama"), prompt, given, options, nullptr).ids, expected)
+    EXPECT_EQ(Generate(*PositionsGolden().Model("llama"), prompt, given, options, nullptr).ids,
+              expected)
         << setting;
     GreedyRequest first;
     first.prompt = prompt;
@@ -322,7 +331,7 @@ TEST(Positions, GenerationEqualsRunsInFull) {
     GreedyRequest second = first;
     second.intervention = ParseIntervention(setting);
     const std::vector<GreedyRequest> requests = {first, second};
-    const auto generated = GenerateGreedy(*Golden().Model("llama"), requests);
+    const auto generated = GenerateGreedy(*PositionsGolden().Model("llama"), requests);
     EXPECT_EQ(generated[0].ids, expected) << setting;
     EXPECT_EQ(generated[1].ids, Continuation(second.intervention, 6)) << setting;
   }
@@ -330,7 +339,7 @@ TEST(Positions, GenerationEqualsRunsInFull) {
 
 TEST(Positions, RefuseWhatTheyCannotDo) {
   const auto message = [](const std::string& model, const Intervention& setting) {
-    return ErrorMessage([&] { Golden().FullRun(model, setting); });
+    return ErrorMessage([&] { PositionsGolden().FullRun(model, setting); });
   };
   EXPECT_THAT(message("mpt", With(Counted(40, 2))),
               AllOf(HasSubstr("positions"), HasSubstr("ALiBi")));

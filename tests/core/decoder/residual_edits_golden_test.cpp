@@ -28,7 +28,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kEmbedded = "embedded";
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& ResidualEditsGolden() {
   static const test::GoldenFile golden("residual_edits_golden.json");
   return golden;
 }
@@ -46,12 +46,12 @@ Intervention Setting(const std::string& model, std::string text) {
 
 GoldenRun FullRun(const std::string& model, const std::string& setting,
                   const std::string& placement = "cpu") {
-  return Golden().FullRun(model, Setting(model, setting), placement);
+  return ResidualEditsGolden().FullRun(model, Setting(model, setting), placement);
 }
 
 std::vector<Json> TinyCases() {
   std::vector<Json> cases;
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : ResidualEditsGolden()["cases"]) {
     if (item["model"] != kEmbedded) cases.push_back(item);
   }
   return cases;
@@ -61,23 +61,23 @@ TEST(ResidualEdits, AreThoseOfHooksAfterTheBlocks) {
   ASSERT_EQ(TinyCases().size(), 40u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : TinyCases()) {
-      test::ExpectGolden(FullRun(item["model"], item["setting"], placement), Golden().json(), item,
-                         Describe(item) + " " + placement);
+      test::ExpectGolden(FullRun(item["model"], item["setting"], placement),
+                         ResidualEditsGolden().json(), item, Describe(item) + " " + placement);
     }
   }
 }
 
 TEST(ResidualEdits, OfTheEmbeddedModelToo) {
   const auto decoder = testing::EmbeddedDecoder();
-  const auto ids = Golden()["embedded_ids"].get<std::vector<int32_t>>();
-  Json golden = Golden().json();
+  const auto ids = ResidualEditsGolden()["embedded_ids"].get<std::vector<int32_t>>();
+  Json golden = ResidualEditsGolden().json();
   golden["logit_step"] = golden["embedded_logit_step"];
   size_t cases = 0;
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : ResidualEditsGolden()["cases"]) {
     if (item["model"] != kEmbedded) continue;
     ++cases;
-    const GoldenRun run =
-        test::RunInFull(*decoder, ids, Golden().answer(), Setting(kEmbedded, item["setting"]));
+    const GoldenRun run = test::RunInFull(*decoder, ids, ResidualEditsGolden().answer(),
+                                          Setting(kEmbedded, item["setting"]));
     test::ExpectGolden(run, golden, item, Describe(item));
   }
   EXPECT_EQ(cases, 8u);
@@ -119,16 +119,17 @@ TEST(ResidualEdits, WhatIfEqualsAFullRun) {
       }
       if (settings.size() % 3 == 0) settings.emplace_back();
     }
-    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
-                                     Golden().answer(), settings);
+    test::ExpectWhatIfEqualsFullRuns(ResidualEditsGolden().Model(model),
+                                     *ResidualEditsGolden().Model(model), model,
+                                     ResidualEditsGolden().answer(), settings);
   }
 }
 
 TEST(ResidualEdits, WhatIfEqualsAFullRunOfTheEmbeddedModel) {
   const auto decoder = testing::EmbeddedDecoder();
   Prompt prompt;
-  prompt.ids = Golden()["embedded_ids"].get<std::vector<int32_t>>();
-  prompt.answer_ids = Golden().answer();
+  prompt.ids = ResidualEditsGolden()["embedded_ids"].get<std::vector<int32_t>>();
+  prompt.answer_ids = ResidualEditsGolden().answer();
   WhatIf on_a_trace(decoder, {prompt});
   on_a_trace.Evaluate({});
   for (const char* setting :
@@ -153,14 +154,15 @@ TEST(ResidualEdits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : TinyCases()) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
-                           Setting(model, setting), {}, FullRun(model, setting), Describe(item));
+    test::ExpectStepsEqual(*ResidualEditsGolden().Model(model), model,
+                           ResidualEditsGolden().answer(), Setting(model, setting), {},
+                           FullRun(model, setting), Describe(item));
   }
 }
 
 // Generation keeps no residual rows.
 TEST(ResidualEdits, GeneratedTextFollowsTheFullRuns) {
-  const auto decoder = Golden().Model("llama");
+  const auto decoder = ResidualEditsGolden().Model("llama");
   std::vector<int32_t> ids = test::PromptIds("llama");
   const auto prompt_tokens = static_cast<int64_t>(ids.size());
   const Intervention setting =
@@ -181,7 +183,7 @@ TEST(ResidualEdits, GeneratedTextFollowsTheFullRuns) {
 TEST(ResidualEdits, WhatIfRunsTheLayersAndRowsThatChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Golden().Model("llama"), {prompt});
+  WhatIf what_if(ResidualEditsGolden().Model("llama"), {prompt});
   const auto work = [&](const std::string& setting) {
     what_if.Evaluate({});
     const WhatIfResult result = what_if.Evaluate(Setting("llama", setting));
@@ -197,7 +199,7 @@ TEST(ResidualEdits, WhatIfRunsTheLayersAndRowsThatChange) {
 TEST(ResidualEdits, MeansAreTakenAnewWhereTheirRowsChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Golden().Model("llama"), {prompt});
+  WhatIf what_if(ResidualEditsGolden().Model("llama"), {prompt});
   const std::string mean = "set(3, span=10:12, to=mean, layers=0)";
   const auto first_row = [&](const std::string& more) {
     what_if.Evaluate(ParseIntervention(mean));

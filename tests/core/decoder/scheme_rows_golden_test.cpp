@@ -22,7 +22,7 @@ using test::Difference;
 using test::GoldenRun;
 using Json = nlohmann::json;
 
-const test::GoldenFile& Golden() {
+const test::GoldenFile& SchemeRowsGolden() {
   static const test::GoldenFile golden("scheme_rows_golden.json");
   return golden;
 }
@@ -30,7 +30,7 @@ const test::GoldenFile& Golden() {
 // The settings of a model's cases.
 std::vector<std::string> SettingsOf(const std::string& model) {
   std::vector<std::string> settings;
-  for (const Json& item : Golden()["cases"]) {
+  for (const Json& item : SchemeRowsGolden()["cases"]) {
     if (item["model"] == model) settings.push_back(item["setting"]);
   }
   return settings;
@@ -47,21 +47,21 @@ std::vector<Intervention> EveryScheme(const ModelConfig& config) {
 }
 
 TEST(SchemeRows, AreThoseOfThePlainComputation) {
-  ASSERT_GE(Golden()["cases"].size(), 31u);
-  test::ExpectEveryCase(Golden(), {"cpu", "cpu:portable"});
+  ASSERT_GE(SchemeRowsGolden()["cases"].size(), 31u);
+  test::ExpectEveryCase(SchemeRowsGolden(), {"cpu", "cpu:portable"});
 }
 
 // Rows before the chosen ones are those of `none` and change nothing to the last bit; the chosen
 // ones differ from those of the scheme in every row.
 TEST(SchemeRows, LeaveOtherRowsAlone) {
-  const GoldenRun plain = Golden().FullRun("llama", "none");
+  const GoldenRun plain = SchemeRowsGolden().FullRun("llama", "none");
   const std::map<std::string, int64_t> first = {{"last", 39}, {"answer", 39}, {"last:6", 34}};
-  for (Intervention setting : EveryScheme(Golden().Model("llama")->config())) {
-    const GoldenRun in_all = Golden().FullRun("llama", setting);
+  for (Intervention setting : EveryScheme(SchemeRowsGolden().Model("llama")->config())) {
+    const GoldenRun in_all = SchemeRowsGolden().FullRun("llama", setting);
     for (const auto& [rows, changed] : first) {
       setting = WithPositionSchemeRows(
           setting, PositionSchemeRows(ParseIntervention("pi(1.5, rows=" + rows + ")")));
-      const GoldenRun run = Golden().FullRun("llama", setting);
+      const GoldenRun run = SchemeRowsGolden().FullRun("llama", setting);
       // A prompt within the trained context leaves dynamic schemes nothing to change.
       // One row alone is computed by another kernel, so that it may differ in rounding.
       if (Difference(in_all.result.logits, plain.result.logits) == 0) {
@@ -79,12 +79,12 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
 // last:N with every row of the prompt is the scheme for all rows, within rounding; rows=all is it
 // to the last bit.
 TEST(SchemeRows, AllRowsAreTheSchemeItself) {
-  for (const Intervention& setting : EveryScheme(Golden().Model("qwen3")->config())) {
-    const GoldenRun all = Golden().FullRun("qwen3", setting);
+  for (const Intervention& setting : EveryScheme(SchemeRowsGolden().Model("qwen3")->config())) {
+    const GoldenRun all = SchemeRowsGolden().FullRun("qwen3", setting);
     Intervention stated = WithPositionSchemeRows(setting, {ChannelRows::kAll});
-    EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits);
+    EXPECT_EQ(SchemeRowsGolden().FullRun("qwen3", stated).result.logits, all.result.logits);
     stated = WithPositionSchemeRows(setting, {ChannelRows::kLastN, 40});
-    EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits)
+    EXPECT_EQ(SchemeRowsGolden().FullRun("qwen3", stated).result.logits, all.result.logits)
         << PositionSchemeName(setting);
   }
 }
@@ -117,13 +117,14 @@ TEST(SchemeRows, WhatIfEqualsAFullRun) {
       settings.back() = WithPositionSchemeRows(settings.back(), {ChannelRows::kLastN, 3});
       settings.push_back(WithPositionSchemeRows(settings.back(), {ChannelRows::kAll}));
     }
-    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
-                                     Golden().answer(), settings);
+    test::ExpectWhatIfEqualsFullRuns(SchemeRowsGolden().Model(model),
+                                     *SchemeRowsGolden().Model(model), model,
+                                     SchemeRowsGolden().answer(), settings);
   }
 }
 
 TEST(SchemeRows, EverySchemeAfterAnyOther) {
-  const auto decoder = Golden().Model("llama");
+  const auto decoder = SchemeRowsGolden().Model("llama");
   std::vector<Intervention> settings;
   for (const ChannelRows rows : {ChannelRows::kLast, ChannelRows::kAnswer}) {
     for (const Intervention& setting : EveryScheme(decoder->config())) {
@@ -131,14 +132,15 @@ TEST(SchemeRows, EverySchemeAfterAnyOther) {
       if (settings.size() % 4 == 0) settings.emplace_back();
     }
   }
-  test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", Golden().answer(), settings);
+  test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", SchemeRowsGolden().answer(),
+                                   settings);
 }
 
 // What-if runs one row per change, from the first changed layer on, whatever the ratios were.
 TEST(SchemeRows, ARatioCostsOneRow) {
   Prompt prompt;
   prompt.ids = test::PromptIds("qwen3");
-  WhatIf what_if(Golden().Model("qwen3"), {prompt});
+  WhatIf what_if(SchemeRowsGolden().Model("qwen3"), {prompt});
   what_if.Evaluate({});
   for (const char* setting :
        {"ms-poe(min=1.2, max=1.8, first_layer=0, rows=last)",
@@ -154,8 +156,8 @@ TEST(SchemeRows, ARatioCostsOneRow) {
 // scheme in all rows changes what later layers are scored by.
 TEST(SchemeRows, RatiosAreOfTheRowsAsTheyAreRead) {
   const GoldenRun last =
-      Golden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0, rows=last)");
-  const GoldenRun all = Golden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0)");
+      SchemeRowsGolden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0, rows=last)");
+  const GoldenRun all = SchemeRowsGolden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0)");
   const auto first_layer = [](const GoldenRun& run) {
     const auto& values = run.result.position_ratio.values;
     return std::vector<double>(values.begin(), values.begin() + 6);
@@ -164,7 +166,9 @@ TEST(SchemeRows, RatiosAreOfTheRowsAsTheyAreRead) {
   EXPECT_NE(last.last_attention, all.last_attention);
 }
 
-TEST(SchemeRows, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
+TEST(SchemeRows, TokenByTokenEqualsAFullRun) {
+  test::ExpectEveryCaseTokenByToken(SchemeRowsGolden());
+}
 
 TEST(SchemeRows, InfiniAttentionIsRefusedByName) {
   EXPECT_THAT(test::ErrorMessage([] { ParseIntervention("infini(segment=64, rows=last)"); }),

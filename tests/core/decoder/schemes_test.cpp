@@ -20,12 +20,16 @@
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 
 namespace midscope {
 namespace {
+
+using test::Difference;
+using test::Largest;
 
 // A tiny model whose context is `context` tokens (0: its own), opened once.
 std::shared_ptr<const Decoder> Tiny(const std::string& name, int64_t context = 0) {
@@ -59,20 +63,6 @@ RunResult RunIds(const Decoder& decoder, std::span<const int32_t> ids, const Int
 
 RunResult RunIds(const Decoder& decoder, std::span<const int32_t> ids, const std::string& setting) {
   return RunIds(decoder, ids, ParseIntervention(setting));
-}
-
-double Largest(std::span<const float> a) {
-  double largest = 0;
-  for (const float x : a) largest = std::max(largest, std::abs(double{x}));
-  return largest;
-}
-
-double Difference(std::span<const float> a, std::span<const float> b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
-  return largest;
 }
 
 TEST(Schemes, EqualTransformersWithTheSameRopeParameters) {

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kTokens = 24;
+constexpr int64_t kShownTokens = 24;
 
 struct Shown {
   std::string name;
@@ -62,8 +62,7 @@ struct RunSeen {
 RunSeen RunOn(const std::string& device, bool writes) {
   const auto decoder = Decoder::Open(test::TinyModelPath("llama"),
                                      {.threads = 1, .placement = ParsePlacement(device)});
-  std::vector<int32_t> ids(kTokens);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
+  const std::vector<int32_t> ids = test::SomeTinyIds(kShownTokens);
   Recorder recorder(writes);
   RunRequest request;
   request.ids = ids;

@@ -21,7 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string ErrorOf(std::string_view text) {
+std::string JsonError(std::string_view text) {
   try {
     return "no error: " + PrintIntervention(ParseIntervention(text));
   } catch (const Error& error) {
@@ -71,21 +71,21 @@ TEST(InterventionJson, RandomInterventionsRoundTrip) {
 }
 
 TEST(InterventionJson, SaysWhatIsWrong) {
-  EXPECT_THAT(ErrorOf("{"), HasSubstr("not JSON"));
-  EXPECT_THAT(ErrorOf("{}"), HasSubstr("\"terms\""));
-  EXPECT_THAT(ErrorOf(R"({"terms": [], "seed": 1})"), HasSubstr("nothing else"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [7]})"), HasSubstr("object"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi(2) + none"}]})"), HasSubstr("no term is named"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio=2, x": 2}]})"),
+  EXPECT_THAT(JsonError("{"), HasSubstr("not JSON"));
+  EXPECT_THAT(JsonError("{}"), HasSubstr("\"terms\""));
+  EXPECT_THAT(JsonError(R"({"terms": [], "seed": 1})"), HasSubstr("nothing else"));
+  EXPECT_THAT(JsonError(R"({"terms": [7]})"), HasSubstr("object"));
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pi(2) + none"}]})"), HasSubstr("no term is named"));
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pi", "ratio=2, x": 2}]})"),
               HasSubstr("no argument is named"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": null}]})"), HasSubstr("'ratio'"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": [[2]]}]})"), HasSubstr("'ratio'"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": 0}]})"),
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pi", "ratio": null}]})"), HasSubstr("'ratio'"));
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pi", "ratio": [[2]]}]})"), HasSubstr("'ratio'"));
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pi", "ratio": 0}]})"),
               AllOf(HasSubstr("pi(ratio=0)"), HasSubstr("Allowed: 0.01 to")));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "crop", "span": "a\"b"}]})"),
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "crop", "span": "a\"b"}]})"),
               HasSubstr("quotation mark"));
-  EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pj"}]})"), HasSubstr("Did you mean 'pi'"));
-  EXPECT_THAT(ErrorOf("{\"terms\": [{\"term\": \"\xff\"}]}"), HasSubstr("UTF-8"));
+  EXPECT_THAT(JsonError(R"({"terms": [{"term": "pj"}]})"), HasSubstr("Did you mean 'pi'"));
+  EXPECT_THAT(JsonError("{\"terms\": [{\"term\": \"\xff\"}]}"), HasSubstr("UTF-8"));
 }
 
 TEST(InterventionFile, HoldsTextOnAnyLinesOrJson) {
@@ -98,9 +98,9 @@ TEST(InterventionFile, HoldsTextOnAnyLinesOrJson) {
   EXPECT_EQ(ParseIntervention(at("text")),
             ParseIntervention("ms-poe(min=1.2) + channel(1, factor=0)"));
   EXPECT_EQ(ParseIntervention(" " + at("json") + " "), ParseIntervention("pi"));
-  EXPECT_THAT(ErrorOf(at("bad")), AllOf(HasSubstr("bad: "), HasSubstr("column 4")));
-  EXPECT_THAT(ErrorOf(at("again")), HasSubstr("names another file"));
-  EXPECT_THAT(ErrorOf(at("missing")), HasSubstr("missing"));
+  EXPECT_THAT(JsonError(at("bad")), AllOf(HasSubstr("bad: "), HasSubstr("column 4")));
+  EXPECT_THAT(JsonError(at("again")), HasSubstr("names another file"));
+  EXPECT_THAT(JsonError(at("missing")), HasSubstr("missing"));
 }
 
 TEST(Presets, AllParseAndAreTold) {
@@ -116,10 +116,10 @@ TEST(Presets, AllParseAndAreTold) {
   }
   EXPECT_EQ(PrintIntervention(ParseIntervention("preset(channel-vicuna-7b) + pi(2)")),
             "pi(2) + channel(2393, factor=0, layers=10-25, rows=answer)");
-  EXPECT_THAT(ErrorOf("pi(2) + preset(ms-poe-code)"),
+  EXPECT_THAT(JsonError("pi(2) + preset(ms-poe-code)"),
               AllOf(HasSubstr("column 9"), HasSubstr("second position scheme")));
-  EXPECT_THAT(ErrorOf("preset(channel-vicuna-8b)"), HasSubstr("channel-vicuna-7b"));
-  EXPECT_THAT(ErrorOf("preset"), HasSubstr("'name'"));
+  EXPECT_THAT(JsonError("preset(channel-vicuna-8b)"), HasSubstr("channel-vicuna-7b"));
+  EXPECT_THAT(JsonError("preset"), HasSubstr("'name'"));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 std::string Canonical(std::string_view text) { return PrintIntervention(ParseIntervention(text)); }
 
-std::string ErrorOf(std::string_view text) {
+std::string TextError(std::string_view text) {
   try {
     return "no error: " + Canonical(text);
   } catch (const Error& error) {
@@ -111,9 +111,9 @@ TEST(InterventionText, RatiosComeFromAFileAndTellWhenItChanges) {
   EXPECT_THAT(text, HasSubstr("digest="));
   EXPECT_EQ(ParseIntervention(text), read);
   std::ofstream(file) << "0,0,1.5\n0,1,1.26\n";
-  EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("others now"), HasSubstr("head ratios.csv")));
+  EXPECT_THAT(TextError(text), AllOf(HasSubstr("others now"), HasSubstr("head ratios.csv")));
   std::ofstream(file) << "0,0,1.5\n0,1,0\n";
-  EXPECT_THAT(ErrorOf("ratios(\"" + file + "\")"),
+  EXPECT_THAT(TextError("ratios(\"" + file + "\")"),
               AllOf(HasSubstr("line 2"), HasSubstr("column 8")));
 }
 
@@ -197,7 +197,7 @@ class InterventionTextErrors : public ::testing::TestWithParam<BadText> {};
 
 TEST_P(InterventionTextErrors, NamesColumnAndReason) {
   const BadText& bad = GetParam();
-  EXPECT_THAT(ErrorOf(bad.text),
+  EXPECT_THAT(TextError(bad.text),
               AllOf(HasSubstr("column " + std::to_string(bad.column) + ": "), HasSubstr(bad.says)));
 }
 
@@ -359,7 +359,7 @@ TEST(InterventionText, RandomTextNeverDoesMoreThanThrowAnError) {
 TEST(InterventionText, ADamagedGoodTextNeverDoesMoreThanThrowAnError) {
   const std::string good = "ms-poe(min=1.2, layers=[2-8,12]) + channel([1,2], factor=[-1,0])";
   for (size_t cut = 0; cut < good.size(); ++cut) {
-    EXPECT_THAT(ErrorOf(good.substr(0, cut)),
+    EXPECT_THAT(TextError(good.substr(0, cut)),
                 testing::AnyOf(HasSubstr("column "), HasSubstr("no error: ms-poe(")));
   }
 }

@@ -397,8 +397,7 @@ TEST(Families, ContinuationsAcrossTheOriginalContextEqualFullRuns) {
                                                     : static_cast<double>(config.trained_context));
     ASSERT_GE(config.trained_context, threshold + 3) << name;
     const auto trace = decoder->MakeTrace(threshold + 3);
-    std::vector<int32_t> ids;
-    for (int64_t i = 0; i < threshold - 2; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
+    std::vector<int32_t> ids = test::SomeTinyIds(threshold - 2);
     for (int step = 0; step < 5; ++step) {
       RunRequest request;
       request.ids = ids;

@@ -30,7 +30,7 @@ using test::TinyModel;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string ConfigError(const GgufWriter& writer) {
+std::string OpenError(const GgufWriter& writer) {
   const TemporaryFile temporary(writer.Bytes());
   return ErrorMessage([&] { OpenGgufModel(temporary.path()); });
 }
@@ -38,12 +38,12 @@ std::string ConfigError(const GgufWriter& writer) {
 // The tiny model with one metadata number changed or added.
 std::string WithNumber(const std::string& key, uint32_t value) {
   GgufWriter writer = TinyModel();
-  return ConfigError(writer.Remove(key).Uint32(key, value));
+  return OpenError(writer.Remove(key).Uint32(key, value));
 }
 
 std::string WithFloat(const std::string& key, float value) {
   GgufWriter writer = TinyModel();
-  return ConfigError(writer.Remove(key).Float32(key, value));
+  return OpenError(writer.Remove(key).Float32(key, value));
 }
 
 TEST(GgufModel, ReadsTheEmbeddedModel) {
@@ -81,10 +81,10 @@ TEST(GgufModel, ReadsATinyModel) {
 TEST(GgufModel, SaysWhichArchitecturesAreSupported) {
   GgufWriter writer = TinyModel();
   writer.Remove("general.architecture").String("general.architecture", "mamba");
-  EXPECT_THAT(ConfigError(writer),
+  EXPECT_THAT(OpenError(writer),
               AllOf(HasSubstr("'mamba' is not supported: it has state space layers"),
                     HasSubstr("Supported: llama"), HasSubstr("gptneox")));
-  EXPECT_THAT(ConfigError(writer.Remove("general.architecture")),
+  EXPECT_THAT(OpenError(writer.Remove("general.architecture")),
               HasSubstr("general.architecture is missing"));
 }
 
@@ -120,16 +120,16 @@ TEST(GgufModel, TakesRopeFactorsFromTensors) {
 }
 
 TEST(GgufModel, RefusesRopeScalingThatItCannotFollow) {
-  EXPECT_THAT(ConfigError(TinyModel().String("llama.rope.scaling.type", "su")),
+  EXPECT_THAT(OpenError(TinyModel().String("llama.rope.scaling.type", "su")),
               HasSubstr("rope scaling 'su' is not supported yet"));
-  EXPECT_THAT(ConfigError(TinyModel().String("llama.rope.scaling.type", "longrope")),
+  EXPECT_THAT(OpenError(TinyModel().String("llama.rope.scaling.type", "longrope")),
               HasSubstr("it has no tensor rope_factors_short.weight"));
   EXPECT_THAT(WithFloat("llama.rope.scaling.attn_factor", 1.5f), HasSubstr("attn_factor is 1.5"));
-  EXPECT_THAT(ConfigError(TinyModel().Float32Tensor("rope_freqs.weight", {3}, {1, 8, 9})),
+  EXPECT_THAT(OpenError(TinyModel().Float32Tensor("rope_freqs.weight", {3}, {1, 8, 9})),
               HasSubstr("tensor rope_freqs.weight has shape [3]; the model needs [2]"));
-  EXPECT_THAT(ConfigError(TinyModel().Float32Tensor("rope_freqs.weight", {2}, {1, 0})),
+  EXPECT_THAT(OpenError(TinyModel().Float32Tensor("rope_freqs.weight", {2}, {1, 0})),
               HasSubstr("rope factors must be positive"));
-  EXPECT_THAT(ConfigError(TinyModel().Float32Tensor("rope_factors_long.weight", {2}, {1, 8})),
+  EXPECT_THAT(OpenError(TinyModel().Float32Tensor("rope_factors_long.weight", {2}, {1, 8})),
               HasSubstr("contradict each other"));
 }
 
@@ -144,7 +144,7 @@ TEST(GgufModel, TakesBiasesThatAreThere) {
   std::vector<float> bias(16);
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i);
   writer.Float32Tensor("blk.0.attn_q.bias", {16}, bias);
-  EXPECT_THAT(ConfigError(writer), HasSubstr("has no tensor 'blk.1.attn_q.bias'"));
+  EXPECT_THAT(OpenError(writer), HasSubstr("has no tensor 'blk.1.attn_q.bias'"));
   const TemporaryFile file(writer.Float32Tensor("blk.1.attn_q.bias", {16}, bias).Bytes());
   const std::unique_ptr<ModelSource> model = OpenGgufModel(file.path());
   const TensorRef* reference = model->Find("1.query.bias");
@@ -283,17 +283,17 @@ TEST(GgufModel, TakesEqualNumbersOfLayers) {
     const TemporaryFile plain(TinyModel().Bytes());
     const auto value = static_cast<int32_t>(GgufFile(plain.path()).GetInt(key).value_or(0));
     GgufWriter writer = TinyModel();
-    EXPECT_EQ(ConfigError(writer.Remove(key).Int32s(key, {value, value})), "") << key;
-    EXPECT_THAT(ConfigError(writer.Remove(key).Int32s(key, {value, value + 1})),
+    EXPECT_EQ(OpenError(writer.Remove(key).Int32s(key, {value, value})), "") << key;
+    EXPECT_THAT(OpenError(writer.Remove(key).Int32s(key, {value, value + 1})),
                 HasSubstr(key + " differs between layers (" + std::to_string(value)))
         << key;
     for (const std::vector<int32_t>& other : {std::vector<int32_t>{}, {value}, {1, 2, 3}})
-      EXPECT_THAT(ConfigError(writer.Remove(key).Int32s(key, other)),
+      EXPECT_THAT(OpenError(writer.Remove(key).Int32s(key, other)),
                   HasSubstr("must be one number, or one per layer"))
           << key;
   }
   GgufWriter layers = TinyModel();
-  EXPECT_THAT(ConfigError(layers.Remove("llama.block_count").Int32s("llama.block_count", {2, 2})),
+  EXPECT_THAT(OpenError(layers.Remove("llama.block_count").Int32s("llama.block_count", {2, 2})),
               HasSubstr("llama.block_count is an array"));
 }
 
@@ -305,7 +305,7 @@ TEST(GgufModel, IgnoresThePoolingOfEmbeddingModels) {
 TEST(GgufModel, NamesTensorTypesThatAreNotRead) {
   GgufWriter writer = TinyMetadata();
   writer.RawTensor("token_embd.weight", {256, 259}, 21, 0);
-  EXPECT_THAT(ConfigError(writer),
+  EXPECT_THAT(OpenError(writer),
               AllOf(HasSubstr("'token_embd.weight' has the type IQ3_S, which is not supported"),
                     HasSubstr("Supported: F32, F16"), HasSubstr("IQ4_XS"), HasSubstr("Q4_K_M")));
   for (const auto& [type, name] : {std::pair{16u, "IQ2_XXS"},
@@ -315,7 +315,7 @@ TEST(GgufModel, NamesTensorTypesThatAreNotRead) {
                                    {99u, "number 99"}}) {
     GgufWriter other = TinyMetadata();
     other.RawTensor("token_embd.weight", {256, 259}, type, 0);
-    EXPECT_THAT(ConfigError(other), HasSubstr(name));
+    EXPECT_THAT(OpenError(other), HasSubstr(name));
   }
 }
 
@@ -343,7 +343,7 @@ TEST(GgufModel, RefusesNumbersThatCannotBe) {
   EXPECT_THAT(WithFloat("llama.logit_scale", 0.5f),
               HasSubstr("metadata 'llama.logit_scale' is set"));
   GgufWriter missing = TinyModel();
-  EXPECT_THAT(ConfigError(missing.Remove("llama.block_count")),
+  EXPECT_THAT(OpenError(missing.Remove("llama.block_count")),
               HasSubstr("llama.block_count is missing"));
 }
 
@@ -355,9 +355,9 @@ TEST(GgufModel, RefusesTensorsThatDoNotFit) {
   EXPECT_THAT(WithNumber("llama.block_count", 1),
               HasSubstr("has no place in a llama decoder of 1 layers"));
   EXPECT_THAT(
-      ConfigError(TinyModel().Float32Tensor("blk.0.attn_norm.bias", {16}, std::vector<float>(16))),
+      OpenError(TinyModel().Float32Tensor("blk.0.attn_norm.bias", {16}, std::vector<float>(16))),
       HasSubstr("tensor 'blk.0.attn_norm.bias' has no place"));
-  EXPECT_THAT(ConfigError(TinyMetadata()), HasSubstr("has no tensor"));
+  EXPECT_THAT(OpenError(TinyMetadata()), HasSubstr("has no tensor"));
 }
 
 // Reading from it would wait for a writer.

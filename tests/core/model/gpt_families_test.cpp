@@ -37,12 +37,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-std::vector<int32_t> Ids(int64_t count) {
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
-  return ids;
-}
-
 std::shared_ptr<Decoder> Open(const std::string& model, bool beyond_context = false) {
   DecoderOptions options;
   options.threads = 1;
@@ -51,7 +45,7 @@ std::shared_ptr<Decoder> Open(const std::string& model, bool beyond_context = fa
 }
 
 std::string RunError(const Decoder& decoder, int64_t tokens, const std::string& setting = "none") {
-  const std::vector<int32_t> ids = Ids(tokens);
+  const std::vector<int32_t> ids = test::SomeTinyIds(tokens);
   RunRequest request;
   request.ids = ids;
   return ErrorMessage([&] {
@@ -251,7 +245,7 @@ TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
     GenerateOptions options;
     options.new_tokens = 10;
     options.stop_at_end = false;
-    const std::vector<int32_t> prompt = Ids(128);
+    const std::vector<int32_t> prompt = test::SomeTinyIds(128);
     EXPECT_EQ(Generate(*decoder, prompt, {}, options, nullptr).ids.size(), 4u);
   }
 }
@@ -278,7 +272,7 @@ TEST(FamiliesWithLearnedPositions, TakeGivenIdsUpToTheTable) {
 TEST(FamiliesWithLearnedPositions, WhatIfOfGivenIdsEqualsAFullRun) {
   const auto decoder = Open("opt");
   Prompt prompt;
-  prompt.ids = Ids(40);
+  prompt.ids = test::SomeTinyIds(40);
   WhatIf what_if(decoder, {prompt});
   const Intervention setting = ParseIntervention("positions(sampler=pose, factor=2)");
   const std::vector<float> clean = what_if.Evaluate({}).outcomes[0].last_logits;
@@ -295,7 +289,7 @@ TEST(FamiliesWithLearnedPositions, WhatIfOfGivenIdsEqualsAFullRun) {
 TEST(FamiliesWithLearnedPositions, AreThoseOfEachSequenceOfABatch) {
   for (const char* name : {"gpt2", "gpt2-unscaled", "opt", "opt-plain"}) {
     const auto decoder = Open(name);
-    const std::vector<int32_t> ids = Ids(57);
+    const std::vector<int32_t> ids = test::SomeTinyIds(57);
     std::vector<RunRequest> requests;
     for (const size_t count : {size_t{57}, size_t{9}, size_t{31}}) {
       requests.emplace_back().ids = std::span(ids).first(count);

@@ -9,6 +9,7 @@
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/tiny_models.h"
 
 namespace midscope {
 namespace {
@@ -71,8 +72,7 @@ TEST(Llama4, RefusesWhatContradictsItself) {
 
 std::vector<float> LastAttention(const Decoder& decoder, const std::string& setting, int64_t rows) {
   LastQueryAttention attention(decoder.config());
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < rows; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
+  std::vector<int32_t> ids = test::SomeTinyIds(rows);
   RunRequest request;
   request.ids = ids;
   request.intervention = ParseIntervention(setting);

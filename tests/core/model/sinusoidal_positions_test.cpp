@@ -27,12 +27,6 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kContext = 131;
 
-std::vector<int32_t> SomeIds(int64_t count) {
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
-  return ids;
-}
-
 std::shared_ptr<Decoder> OpenXglm(bool beyond_context) {
   DecoderOptions options;
   options.threads = 1;
@@ -56,7 +50,7 @@ TEST(FolderModel, XglmHasScaledEmbeddingsAndNoTableOfPositions) {
 }
 
 TEST(SinusoidalPositions, ReachBeyondTheContextWhereAsked) {
-  const std::vector<int32_t> ids = SomeIds(kContext + 9);
+  const std::vector<int32_t> ids = test::SomeTinyIds(kContext + 9);
   RunRequest request;
   request.ids = ids;
   EXPECT_THAT(ErrorMessage([&] { OpenXglm(false)->RunOne(request); }),
@@ -73,7 +67,7 @@ TEST(SinusoidalPositions, ReachBeyondTheContextWhereAsked) {
 TEST(SinusoidalPositions, WhatIfOfRealIdsEqualsAFullRun) {
   const auto decoder = OpenXglm(false);
   Prompt prompt;
-  prompt.ids = SomeIds(40);
+  prompt.ids = test::SomeTinyIds(40);
   WhatIf what_if(decoder, {prompt});
   const Intervention setting = ParseIntervention("positions(sampler=randpos, factor=2.5)");
   const std::vector<float> clean = what_if.Evaluate({}).outcomes[0].last_logits;
@@ -88,7 +82,7 @@ TEST(SinusoidalPositions, WhatIfOfRealIdsEqualsAFullRun) {
 
 TEST(SinusoidalPositions, RefuseRotarySchemesByName) {
   const auto decoder = OpenXglm(false);
-  const std::vector<int32_t> ids = SomeIds(40);
+  const std::vector<int32_t> ids = test::SomeTinyIds(40);
   for (const char* setting :
        {"pi(1.5)", "ms-poe(min=1.2, max=1.8)", "self-extend(group=2, window=8)",
         "positions(sampler=pose, factor=1.5, rows=last)"}) {

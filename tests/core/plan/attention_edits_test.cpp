@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ModelConfig Config() {
+ModelConfig EditsConfig() {
   ModelConfig config;
   config.layers = 6;
   config.heads = 4;
@@ -30,7 +30,8 @@ ModelConfig Config() {
   return config;
 }
 
-std::vector<AttentionEdits> Compile(const std::string& text, const ModelConfig& config = Config()) {
+std::vector<AttentionEdits> Compile(const std::string& text,
+                                    const ModelConfig& config = EditsConfig()) {
   std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
   ApplyTerms(TermStage::kAfterPositions, ParseIntervention(text), config, 50, 50, plans);
   std::vector<AttentionEdits> edits;
@@ -39,7 +40,7 @@ std::vector<AttentionEdits> Compile(const std::string& text, const ModelConfig& 
   return edits;
 }
 
-std::string ErrorOf(const std::string& text, const ModelConfig& config = Config()) {
+std::string ErrorOf(const std::string& text, const ModelConfig& config = EditsConfig()) {
   try {
     Compile(text, config);
     return "no error";
@@ -94,7 +95,7 @@ TEST(AttentionEdits, RefusesWhatIsNotThere) {
   EXPECT_THAT(ErrorOf("move(span=20:30, to=shift:1) + move(span=29:31, to=shift:1, layers=3)"),
               HasSubstr("layer 3 moves a token twice"));
   EXPECT_EQ(ErrorOf("move(span=20:30, to=shift:1) + move(span=30:31, to=shift:1)"), "no error");
-  ModelConfig alibi = Config();
+  ModelConfig alibi = EditsConfig();
   alibi.positions = PositionKind::kAlibi;
   EXPECT_THAT(ErrorOf("move(span=20:30, to=shift:1)", alibi), HasSubstr("ALiBi"));
   EXPECT_EQ(

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 constexpr int64_t kTokens = 50;
 constexpr int64_t kNone = kNoRow;
 
-ModelConfig Config() {
+ModelConfig ChangesConfig() {
   ModelConfig config;
   config.layers = 6;
   config.hidden = 32;
@@ -31,7 +31,7 @@ ModelConfig Config() {
 
 std::vector<int64_t> Changed(const std::string& before, const std::string& after) {
   const auto plans = [](const std::string& text) {
-    return CompilePlans(ParseIntervention(text), Config(), kTokens);
+    return CompilePlans(ParseIntervention(text), ChangesConfig(), kTokens);
   };
   return FirstChangedRows(plans(before), plans(after));
 }
@@ -125,7 +125,7 @@ TEST(FirstChangedRows, SchemesCountFromTheRowsThatSeeThem) {
 }
 
 TEST(FirstChangedRows, SelfExtendLeavesRowsThatSeeNoFarKey) {
-  std::vector<AttentionPlan> before = CompilePlans({}, Config(), kTokens);
+  std::vector<AttentionPlan> before = CompilePlans({}, ChangesConfig(), kTokens);
   std::vector<AttentionPlan> after = before;
   after[3].near_far = NearFarRule{2, 30};
   EXPECT_THAT(FirstChangedRows(before, after), ElementsAre(kNone, kNone, kNone, 30, 30, 30));
@@ -134,7 +134,7 @@ TEST(FirstChangedRows, SelfExtendLeavesRowsThatSeeNoFarKey) {
 }
 
 TEST(FirstChangedRows, AScaleOfQueriesLeavesRowsUpToItsBase) {
-  std::vector<AttentionPlan> before = CompilePlans({}, Config(), kTokens);
+  std::vector<AttentionPlan> before = CompilePlans({}, ChangesConfig(), kTokens);
   std::vector<AttentionPlan> after = before;
   after[3].log_scale_base = 30;
   EXPECT_THAT(FirstChangedRows(before, after), ElementsAre(kNone, kNone, kNone, 30, 30, 30));

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kPrompt = 20;
 
 // As the tiny llama, for which the vector was made.
-ModelConfig Config() {
+ModelConfig ResidualConfig() {
   ModelConfig config;
   config.layers = 2;
   config.heads = 2;
@@ -36,7 +36,7 @@ std::string Vector() {
 }
 
 std::vector<AttentionPlan> Plans(const std::string& text) {
-  return CompilePlans(ParseIntervention(text), Config(), kPrompt, kPrompt + 3);
+  return CompilePlans(ParseIntervention(text), ResidualConfig(), kPrompt, kPrompt + 3);
 }
 
 std::vector<int64_t> Changed(const std::string& before, const std::string& after) {

@@ -29,7 +29,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ModelConfig Config() {
+ModelConfig SchemeConfig() {
   ModelConfig config;
   config.layers = 4;
   config.heads = 4;
@@ -41,8 +41,8 @@ ModelConfig Config() {
   return config;
 }
 
-std::vector<AttentionPlan> Plans(const std::string& text, int64_t tokens = 100,
-                                 const ModelConfig& config = Config()) {
+std::vector<AttentionPlan> SchemePlans(const std::string& text, int64_t tokens = 100,
+                                       const ModelConfig& config = SchemeConfig()) {
   return CompilePlans(ParseIntervention(text), config, tokens);
 }
 
@@ -57,25 +57,26 @@ std::string Refusal(const std::string& text, const ModelConfig& config) {
 }
 
 double Share(const std::string& text, size_t pair, int64_t tokens = 100) {
-  return Plans(text, tokens)[0].inverse_frequency[pair] / PlainFrequencies(1e4, 128)[pair];
+  return SchemePlans(text, tokens)[0].inverse_frequency[pair] / PlainFrequencies(1e4, 128)[pair];
 }
 
 TEST(SchemePlans, BasesReplaceFrequenciesInEveryLayer) {
-  for (const AttentionPlan& plan : Plans("base(500000)")) {
+  for (const AttentionPlan& plan : SchemePlans("base(500000)")) {
     EXPECT_EQ(plan.inverse_frequency, PlainFrequencies(5e5, 128));
     EXPECT_THAT(plan.q_ratio, Each(1));
   }
   EXPECT_EQ(Share("ntk(8)", 0), 1);
   EXPECT_NEAR(Share("ntk(8)", 63), 1.0 / 8, 1e-12);
-  EXPECT_EQ(Plans("ntk(8)")[2].inverse_frequency, PlainFrequencies(NtkBase(1e4, 8, 128), 128));
+  EXPECT_EQ(SchemePlans("ntk(8)")[2].inverse_frequency,
+            PlainFrequencies(NtkBase(1e4, 8, 128), 128));
 }
 
 TEST(SchemePlans, DynamicSchemesFollowTheLengthBeyondTheContext) {
-  EXPECT_EQ(Plans("dynamic-ntk(2)", 4096), Plans("none", 4096));
-  EXPECT_EQ(Plans("dynamic-ntk(2)", 8192)[1].inverse_frequency,
+  EXPECT_EQ(SchemePlans("dynamic-ntk(2)", 4096), SchemePlans("none", 4096));
+  EXPECT_EQ(SchemePlans("dynamic-ntk(2)", 8192)[1].inverse_frequency,
             PlainFrequencies(NtkBase(1e4, 3, 128), 128));
-  EXPECT_EQ(Plans("dynamic-linear", 4096), Plans("none", 4096));
-  const auto linear = Plans("dynamic-linear", 6144);
+  EXPECT_EQ(SchemePlans("dynamic-linear", 4096), SchemePlans("none", 4096));
+  const auto linear = SchemePlans("dynamic-linear", 6144);
   EXPECT_THAT(linear[3].q_ratio, Each(1.5));
   EXPECT_THAT(linear[3].k_ratio, Each(1.5));
   EXPECT_EQ(linear[3].inverse_frequency, PlainFrequencies(1e4, 128));
@@ -86,20 +87,20 @@ TEST(SchemePlans, ThreeFormsOfYarn) {
   EXPECT_NEAR(Share("yarn(8)", 33), 0.5625, 1e-12);
   EXPECT_NEAR(Share("yarn(8, form=paper)", 33), 0.256, 5e-4);
   EXPECT_NEAR(Share("yarn(8, form=cream)", 33), 0.222, 5e-4);
-  EXPECT_EQ(Plans("yarn(8, context=2048)")[0].inverse_frequency,
+  EXPECT_EQ(SchemePlans("yarn(8, context=2048)")[0].inverse_frequency,
             YarnFrequencies(1e4, 128, {8, 2048, 32, 1, YarnForm::kRepo}));
-  EXPECT_NEAR(Plans("yarn(8)")[0].magnitude, 1.2079, 5e-5);
-  EXPECT_EQ(Plans("yarn(8, magnitude=1)")[0].magnitude, 1);
-  EXPECT_EQ(Plans("yarn(1)")[0].magnitude, 1);
-  EXPECT_THAT(Plans("yarn(1)")[0].inverse_frequency,
+  EXPECT_NEAR(SchemePlans("yarn(8)")[0].magnitude, 1.2079, 5e-5);
+  EXPECT_EQ(SchemePlans("yarn(8, magnitude=1)")[0].magnitude, 1);
+  EXPECT_EQ(SchemePlans("yarn(1)")[0].magnitude, 1);
+  EXPECT_THAT(SchemePlans("yarn(1)")[0].inverse_frequency,
               ::testing::Pointwise(DoubleEq(), PlainFrequencies(1e4, 128)));
 }
 
 TEST(SchemePlans, DynamicYarnHasTheFactorOfTheLength) {
-  EXPECT_EQ(Plans("dynamic-yarn", 4096), Plans("none", 4096));
-  EXPECT_EQ(Plans("dynamic-yarn", 8192), Plans("yarn(2)", 8192));
-  EXPECT_EQ(Plans("dynamic-yarn(context=2048, form=cream, magnitude=1)", 5120),
-            Plans("yarn(2.5, context=2048, form=cream, magnitude=1)", 5120));
+  EXPECT_EQ(SchemePlans("dynamic-yarn", 4096), SchemePlans("none", 4096));
+  EXPECT_EQ(SchemePlans("dynamic-yarn", 8192), SchemePlans("yarn(2)", 8192));
+  EXPECT_EQ(SchemePlans("dynamic-yarn(context=2048, form=cream, magnitude=1)", 5120),
+            SchemePlans("yarn(2.5, context=2048, form=cream, magnitude=1)", 5120));
 }
 
 // d 128, base 10000, context 4,096, factor 8: what the YaRN repository's class computes in float32.
@@ -110,34 +111,34 @@ TEST(SchemePlans, NtkByPartsIsThatOfTheRepository) {
   for (const auto& [pair, share] : expected) {
     EXPECT_NEAR(Share("ntk-by-parts(8)", pair), share, 2e-6) << pair;
   }
-  EXPECT_EQ(Plans("ntk-by-parts(8)")[0].magnitude, 1);
-  EXPECT_THAT(Plans("ntk-by-parts(1)")[0].inverse_frequency,
+  EXPECT_EQ(SchemePlans("ntk-by-parts(8)")[0].magnitude, 1);
+  EXPECT_THAT(SchemePlans("ntk-by-parts(1)")[0].inverse_frequency,
               ::testing::Pointwise(DoubleEq(), PlainFrequencies(1e4, 128)));
 }
 
 TEST(SchemePlans, EabfHasAnotherBaseAndScalesQueriesFromItsFirstLayer) {
-  const auto plans = Plans("eabf(500000, context=2048)");
+  const auto plans = SchemePlans("eabf(500000, context=2048)");
   for (const AttentionPlan& plan : plans)
     EXPECT_EQ(plan.inverse_frequency, PlainFrequencies(5e5, 128));
   EXPECT_EQ(plans[1].log_scale_base, 0);
   EXPECT_EQ(plans[2].log_scale_base, 2048);
-  EXPECT_EQ(Plans("eabf(first_layer=0)")[0].log_scale_base, 4096);
-  EXPECT_THAT(Refusal("eabf(first_layer=4)", Config()), HasSubstr("0-3"));
-  EXPECT_EQ(Plans("self-extend(scale_base=4096)")[0].log_scale_base, 4096);
-  EXPECT_EQ(Plans("self-extend")[0].log_scale_base, 0);
+  EXPECT_EQ(SchemePlans("eabf(first_layer=0)")[0].log_scale_base, 4096);
+  EXPECT_THAT(Refusal("eabf(first_layer=4)", SchemeConfig()), HasSubstr("0-3"));
+  EXPECT_EQ(SchemePlans("self-extend(scale_base=4096)")[0].log_scale_base, 4096);
+  EXPECT_EQ(SchemePlans("self-extend")[0].log_scale_base, 0);
   EXPECT_EQ(QueryScale(4095, 4096), 1);
   EXPECT_EQ(QueryScale(10, 4096), 1);
   EXPECT_DOUBLE_EQ(QueryScale(4096 * 4096 - 1, 4096), 2);
 }
 
 TEST(SchemePlans, ModelsOwnScalingIsReplacedOrKept) {
-  ModelConfig config = Config();
+  ModelConfig config = SchemeConfig();
   config.trained_context = 16384;
   config.rope_scaling.kind = RopeScalingKind::kYarn;
   config.rope_scaling.factor = 4;
   config.rope_scaling.original_context = 4096;
   const auto of = [&](const char* text, int64_t tokens = 100) {
-    return Plans(text, tokens, config)[0];
+    return SchemePlans(text, tokens, config)[0];
   };
   EXPECT_EQ(of("base(10000)").inverse_frequency, PlainFrequencies(1e4, 128));
   EXPECT_EQ(of("base(10000)").magnitude, 1);
@@ -152,13 +153,13 @@ TEST(SchemePlans, ModelsOwnScalingIsReplacedOrKept) {
 }
 
 TEST(SchemePlans, LocalLayersKeepTheirFrequencies) {
-  ModelConfig config = Config();
+  ModelConfig config = SchemeConfig();
   config.rope_base = 1e6;
   config.attention = {{5, true, true}, {0, true, false}, {0, false, false}, {5, true, true}};
-  const auto plain = Plans("none", 5000, config);
+  const auto plain = SchemePlans("none", 5000, config);
   for (const char* text : {"base(500000)", "ntk(2)", "dynamic-ntk(2)", "yarn(4)", "dynamic-yarn",
                            "ntk-by-parts(4)", "eabf(500000, first_layer=0)"}) {
-    const auto plans = Plans(text, 5000, config);
+    const auto plans = SchemePlans(text, 5000, config);
     EXPECT_EQ(plans[0], plain[0]) << text;
     EXPECT_NE(plans[1], plain[1]) << text;
     EXPECT_EQ(plans[2], plain[2]) << text;
@@ -168,26 +169,26 @@ TEST(SchemePlans, LocalLayersKeepTheirFrequencies) {
 }
 
 TEST(SchemePlans, NopeTakesRotationFromTheNamedLayersAlone) {
-  const auto plans = Plans("nope(layers=[0,2-3])");
+  const auto plans = SchemePlans("nope(layers=[0,2-3])");
   for (const size_t layer : {0, 2, 3}) EXPECT_TRUE(plans[layer].inverse_frequency.empty());
-  EXPECT_EQ(plans[1], Plans("none")[1]);
-  EXPECT_THAT(Refusal("nope(layers=4)", Config()), HasSubstr("0-3"));
-  ModelConfig config = Config();
+  EXPECT_EQ(plans[1], SchemePlans("none")[1]);
+  EXPECT_THAT(Refusal("nope(layers=4)", SchemeConfig()), HasSubstr("0-3"));
+  ModelConfig config = SchemeConfig();
   config.attention = {{0, true, false}, {0, false, false}, {0, true, false}, {0, true, false}};
   EXPECT_THAT(Refusal("nope(layers=1)", config), HasSubstr("anyway"));
 }
 
 TEST(SchemePlans, RotaryPairsMultiplyTheNamedFrequenciesAlone) {
-  const std::vector<double> plain = Plans("none")[0].inverse_frequency;
-  const auto plans = Plans("rotary-pairs([3,60-63], factor=0.5, layers=[0,2])");
+  const std::vector<double> plain = SchemePlans("none")[0].inverse_frequency;
+  const auto plans = SchemePlans("rotary-pairs([3,60-63], factor=0.5, layers=[0,2])");
   for (size_t pair = 0; pair < plain.size(); ++pair) {
     const bool named = pair == 3 || pair >= 60;
     EXPECT_EQ(plans[2].inverse_frequency[pair], named ? plain[pair] / 2 : plain[pair]) << pair;
   }
-  EXPECT_EQ(plans[1], Plans("none")[1]);
-  EXPECT_EQ(Plans("rotary-pairs(5)")[3].inverse_frequency[5], 0);
-  EXPECT_THAT(Refusal("rotary-pairs(60-64)", Config()), HasSubstr("pairs 0-63"));
-  EXPECT_THAT(Refusal("rotary-pairs(0, layers=4)", Config()), HasSubstr("0-3"));
+  EXPECT_EQ(plans[1], SchemePlans("none")[1]);
+  EXPECT_EQ(SchemePlans("rotary-pairs(5)")[3].inverse_frequency[5], 0);
+  EXPECT_THAT(Refusal("rotary-pairs(60-64)", SchemeConfig()), HasSubstr("pairs 0-63"));
+  EXPECT_THAT(Refusal("rotary-pairs(0, layers=4)", SchemeConfig()), HasSubstr("0-3"));
 }
 
 Intervention Ratios(int64_t heads, std::vector<double> ratios) {
@@ -199,14 +200,14 @@ Intervention Ratios(int64_t heads, std::vector<double> ratios) {
 TEST(SchemePlans, RatiosOfAFileAreThoseOfQueriesAndKeys) {
   std::vector<double> ratios(16);
   for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = 1 + static_cast<double>(i) / 16;
-  const auto plans = CompilePlans(Ratios(4, ratios), Config(), 10);
+  const auto plans = CompilePlans(Ratios(4, ratios), SchemeConfig(), 10);
   EXPECT_THAT(plans[2].q_ratio, ElementsAre(1.5, 1.5625, 1.625, 1.6875));
   EXPECT_EQ(plans[2].k_ratio, plans[2].q_ratio);
   const std::vector<double> fewer(ratios.begin(), ratios.begin() + 12);
-  EXPECT_THROW(CompilePlans(Ratios(4, fewer), Config(), 10), Error);
-  EXPECT_THROW(CompilePlans(Ratios(8, ratios), Config(), 10), Error);
+  EXPECT_THROW(CompilePlans(Ratios(4, fewer), SchemeConfig(), 10), Error);
+  EXPECT_THROW(CompilePlans(Ratios(8, ratios), SchemeConfig(), 10), Error);
   // A ratio where nothing rotates would do nothing.
-  ModelConfig config = Config();
+  ModelConfig config = SchemeConfig();
   config.attention = {{0, true, false}, {0, false, false}, {0, true, false}, {0, true, false}};
   EXPECT_THROW(CompilePlans(Ratios(4, ratios), config, 10), Error);
   std::fill(ratios.begin() + 4, ratios.begin() + 8, 1);
@@ -215,7 +216,7 @@ TEST(SchemePlans, RatiosOfAFileAreThoseOfQueriesAndKeys) {
 
 // Infini-attention needs no positions.
 TEST(SchemePlans, AlibiModelsRefuseAllOthers) {
-  ModelConfig config = Config();
+  ModelConfig config = SchemeConfig();
   config.positions = PositionKind::kAlibi;
   for (const char* text :
        {"pi(2)", "base(2e4)", "ntk(2)", "dynamic-ntk(2)", "dynamic-linear", "yarn(2)",
@@ -247,7 +248,7 @@ TEST(Ratios, RandomOrderIsBySeedAndLayerAlone) {
   EXPECT_NE(order(text, 3), order("ms-poe(min=0.01, max=7.01, order=random, seed=2)", 3));
   EXPECT_TRUE(RatiosAreFixed(RatioRule{Scheme(text), 3}));
   // Plans are filled in at once, each layer with its own.
-  const auto plans = Plans("ms-poe(order=random, seed=5, first_layer=1)");
+  const auto plans = SchemePlans("ms-poe(order=random, seed=5, first_layer=1)");
   EXPECT_THAT(plans[0].q_ratio, Each(1));
   EXPECT_THAT(plans[1].q_ratio,
               ::testing::UnorderedElementsAre(DoubleEq(1.2), DoubleNear(1.4, 1e-9),
@@ -288,7 +289,7 @@ TEST(Ratios, OfARowAreOfItsCountsOrItsEntropies) {
 
 TEST(LongestRun, FollowsTheScheme) {
   const auto of = [](const std::string& text) {
-    return LongestRun(ParseIntervention(text), Config());
+    return LongestRun(ParseIntervention(text), SchemeConfig());
   };
   EXPECT_EQ(of("none"), 4096);
   EXPECT_EQ(of("channel(1, factor=0)"), 4096);
@@ -303,24 +304,24 @@ TEST(LongestRun, FollowsTheScheme) {
   EXPECT_EQ(of("ms-poe(min=1.8, max=1.5)"), 6144);
   for (const char* text : {"dynamic-ntk", "dynamic-linear", "self-extend", "infini"})
     EXPECT_EQ(of(text), INT64_MAX) << text;
-  EXPECT_EQ(LongestRun(Ratios(2, {2, 1.25}), Config()), 5120);
+  EXPECT_EQ(LongestRun(Ratios(2, {2, 1.25}), SchemeConfig()), 5120);
 }
 
 TEST(LongestRun, EndsWithLearnedPositionsWhateverIsAskedFor) {
-  ModelConfig learned = Config();
+  ModelConfig learned = SchemeConfig();
   learned.positions = PositionKind::kLearned;
   learned.beyond_context = true;
-  EXPECT_EQ(LongestRun({}, learned), Config().trained_context);
-  EXPECT_EQ(LongestRun(ParseIntervention("pi(4)"), learned), Config().trained_context);
+  EXPECT_EQ(LongestRun({}, learned), SchemeConfig().trained_context);
+  EXPECT_EQ(LongestRun(ParseIntervention("pi(4)"), learned), SchemeConfig().trained_context);
   EXPECT_THAT(ContextHolds({}, learned), HasSubstr("its positions are learned"));
   EXPECT_THAT(Refusal("pi(1.5)", learned), HasSubstr("learned"));
 }
 
 TEST(LongestRun, HasNoEndWithAlibiOrWhereItIsAskedFor) {
-  ModelConfig alibi = Config();
+  ModelConfig alibi = SchemeConfig();
   alibi.positions = PositionKind::kAlibi;
   EXPECT_EQ(LongestRun({}, alibi), INT64_MAX);
-  ModelConfig beyond = Config();
+  ModelConfig beyond = SchemeConfig();
   beyond.beyond_context = true;
   EXPECT_EQ(LongestRun({}, beyond), INT64_MAX);
   EXPECT_TRUE(IsBeyondContext(4097, {}, beyond));  // which is marked all the same
@@ -336,38 +337,40 @@ int64_t FirstChangedLayer(const std::vector<AttentionPlan>& before,
          rows.begin();
 }
 
-int64_t Changed(const std::string& before, const std::string& after, int64_t tokens = 100) {
-  return FirstChangedLayer(Plans(before, tokens), Plans(after, tokens), tokens);
+int64_t SchemeChanged(const std::string& before, const std::string& after, int64_t tokens = 100) {
+  return FirstChangedLayer(SchemePlans(before, tokens), SchemePlans(after, tokens), tokens);
 }
 
 TEST(FirstChangedRows, OfEveryScheme) {
   for (const char* text : {"base(2e4)", "ntk(2)", "yarn(4)", "yarn(4, magnitude=1)", "pi(2)",
                            "ms-poe(order=random, first_layer=0)"}) {
-    EXPECT_EQ(Changed("none", text), 0) << text;
-    EXPECT_EQ(Changed(text, "none"), 0) << text;
-    EXPECT_EQ(Changed(text, text), 4) << text;
+    EXPECT_EQ(SchemeChanged("none", text), 0) << text;
+    EXPECT_EQ(SchemeChanged(text, "none"), 0) << text;
+    EXPECT_EQ(SchemeChanged(text, text), 4) << text;
   }
-  EXPECT_EQ(Changed("yarn(4)", "yarn(4, form=cream)"), 0);
-  EXPECT_EQ(Changed("yarn(4)", "yarn(4, magnitude=1)"), 0);
-  EXPECT_EQ(Changed("none", "nope(layers=2-3)"), 2);
-  EXPECT_EQ(Changed("nope(layers=2-3)", "nope(layers=3)"), 2);
-  EXPECT_EQ(Changed("none", "rotary-pairs(7, layers=3)"), 3);
+  EXPECT_EQ(SchemeChanged("yarn(4)", "yarn(4, form=cream)"), 0);
+  EXPECT_EQ(SchemeChanged("yarn(4)", "yarn(4, magnitude=1)"), 0);
+  EXPECT_EQ(SchemeChanged("none", "nope(layers=2-3)"), 2);
+  EXPECT_EQ(SchemeChanged("nope(layers=2-3)", "nope(layers=3)"), 2);
+  EXPECT_EQ(SchemeChanged("none", "rotary-pairs(7, layers=3)"), 3);
   // Within the trained context dynamic schemes change nothing.
-  EXPECT_EQ(Changed("none", "dynamic-ntk(2)"), 4);
-  EXPECT_EQ(Changed("none", "dynamic-linear"), 4);
-  EXPECT_EQ(Changed("none", "dynamic-ntk(2)", 5000), 0);
-  EXPECT_EQ(Changed("none", "dynamic-linear", 5000), 0);
-  EXPECT_EQ(Changed("ms-poe(order=random)", "ms-poe(order=random, seed=1)"), 2);
+  EXPECT_EQ(SchemeChanged("none", "dynamic-ntk(2)"), 4);
+  EXPECT_EQ(SchemeChanged("none", "dynamic-linear"), 4);
+  EXPECT_EQ(SchemeChanged("none", "dynamic-ntk(2)", 5000), 0);
+  EXPECT_EQ(SchemeChanged("none", "dynamic-linear", 5000), 0);
+  EXPECT_EQ(SchemeChanged("ms-poe(order=random)", "ms-poe(order=random, seed=1)"), 2);
   // A changed last row reaches ratios by entropy, not random ones.
-  EXPECT_EQ(
-      Changed("ms-poe(order=entropy)", "ms-poe(order=entropy) + channel(1, factor=0, layers=2)"),
-      3);
-  EXPECT_EQ(
-      Changed("ms-poe(order=random)", "ms-poe(order=random) + channel(1, factor=0, layers=2)"), 4);
+  EXPECT_EQ(SchemeChanged("ms-poe(order=entropy)",
+                          "ms-poe(order=entropy) + channel(1, factor=0, layers=2)"),
+            3);
+  EXPECT_EQ(SchemeChanged("ms-poe(order=random)",
+                          "ms-poe(order=random) + channel(1, factor=0, layers=2)"),
+            4);
   std::vector<double> ratios(16, 1);
   ratios[9] = 1.5;
   const Intervention table = Ratios(4, ratios);
-  EXPECT_EQ(FirstChangedLayer(Plans("none"), CompilePlans(table, Config(), 100), 100), 2);
+  EXPECT_EQ(FirstChangedLayer(SchemePlans("none"), CompilePlans(table, SchemeConfig(), 100), 100),
+            2);
 }
 
 }  // namespace

@@ -152,8 +152,7 @@ TEST(Generate, RefusesOptionsOutOfRange) {
 TEST(GreedyBatch, TheContextFollowsTheScheme) {
   const auto decoder = Decoder::Open(test::TinyModelFolder("llama"), {kernels::Dtype::kFloat32, 1});
   ASSERT_EQ(decoder->config().trained_context, 128);
-  std::vector<int32_t> prompt(120);
-  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(i * 37 % 250);
+  const std::vector<int32_t> prompt = test::SomeTinyIds(120);
   const auto run = [&](const std::string& setting, int64_t new_tokens) {
     const Intervention intervention = ParseIntervention(setting);
     const GreedyRequest request{prompt, intervention, new_tokens};

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
@@ -70,13 +71,6 @@ Outcomes Each(WhatIf& what_if, const std::vector<Intervention>& settings) {
   return outcomes;
 }
 
-double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
-  double largest = a.size() == b.size() ? 0 : INFINITY;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
-  return largest;
-}
-
 TEST(WhatIfEach, EqualsEachSettingAlone) {
   const auto decoder = testing::EmbeddedDecoder();
   const std::vector<Intervention> settings = Settings();
@@ -91,11 +85,11 @@ TEST(WhatIfEach, EqualsEachSettingAlone) {
     for (size_t prompt = 0; prompt < 3; ++prompt) {
       const WhatIfOutcome& actual = outcomes.at({setting, prompt});
       const WhatIfOutcome& wanted = expected.outcomes[prompt];
-      EXPECT_LE(LargestDifference(actual.last_logits, wanted.last_logits), 1e-3)
+      EXPECT_LE(test::Difference(actual.last_logits, wanted.last_logits), 1e-3)
           << kSettings[setting] << ", prompt " << prompt;
       EXPECT_NEAR(actual.score.nll, wanted.score.nll, 2e-3) << kSettings[setting];
       changed = std::max(changed,
-                         LargestDifference(actual.last_logits, none.outcomes[prompt].last_logits));
+                         test::Difference(actual.last_logits, none.outcomes[prompt].last_logits));
     }
   }
   EXPECT_GT(changed, 0.1);
@@ -139,7 +133,7 @@ TEST(WhatIfEach, WorksWithoutRoomForTraces) {
     WhatIf what_if(decoder, SomePrompts(*decoder), limit);
     const Outcomes outcomes = Each(what_if, settings);
     for (const auto& [at, outcome] : outcomes)
-      EXPECT_LE(LargestDifference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
+      EXPECT_LE(test::Difference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
   }
 }
 
@@ -159,7 +153,7 @@ TEST(WhatIfEach, CanBeCancelled) {
   const Outcomes after = Each(what_if, settings);
   const Outcomes wanted = Each(fresh, settings);
   for (const auto& [at, outcome] : after)
-    EXPECT_LE(LargestDifference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
+    EXPECT_LE(test::Difference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/gguf_writer.h"
 
@@ -244,14 +245,6 @@ std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
   return runs;
 }
 
-double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    largest = std::max(largest, std::abs(double{a[i]} - double{b[i]}));
-  return largest;
-}
-
 // The least distance of a last-query weight, without positions, from Ms-PoE's threshold, in the
 // layers that have a ratio.
 class NearestToThreshold : public Hook {
@@ -288,8 +281,8 @@ double DistanceFromThreshold(const Decoder& decoder, const Prompt& prompt,
 }
 
 bool AreClose(const WhatIfOutcome& outcome, const FullRun& full) {
-  return LargestDifference(outcome.last_logits, full.logits) <= kLogitTolerance &&
-         LargestDifference(outcome.last_query_attention, full.attention) <= kAttentionTolerance;
+  return test::Difference(outcome.last_logits, full.logits) <= kLogitTolerance &&
+         test::Difference(outcome.last_query_attention, full.attention) <= kAttentionTolerance;
 }
 
 // Stops a run after some layers, or not at all where fewer run.
@@ -346,8 +339,8 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
       ++run_alone;
       full = FullRuns(*decoder, prompt, std::span(settings).subspan(i, 1)).front();
     }
-    EXPECT_LE(LargestDifference(outcome.last_logits, full.logits), kLogitTolerance) << told;
-    EXPECT_LE(LargestDifference(outcome.last_query_attention, full.attention), kAttentionTolerance)
+    EXPECT_LE(test::Difference(outcome.last_logits, full.logits), kLogitTolerance) << told;
+    EXPECT_LE(test::Difference(outcome.last_query_attention, full.attention), kAttentionTolerance)
         << told;
     EXPECT_NEAR(outcome.score.nll, full.nll, 2 * kLogitTolerance) << told;
     EXPECT_LE(result.share, 1.0) << told;

@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kLogitTolerance = 1e-3;
+constexpr double kPatchTolerance = 1e-3;
 constexpr int64_t kPromptTokens = 26;
 
 Prompt SomePrompt(uint64_t seed) {
@@ -48,14 +48,14 @@ RunResult FullRun(const Prompt& prompt, const std::string& setting) {
 
 void ExpectEqual(const WhatIfOutcome& outcome, const RunResult& full, const Prompt& prompt,
                  const std::string& what) {
-  EXPECT_LE(test::Difference(outcome.last_logits, full.Logits(kPromptTokens - 1)), kLogitTolerance)
+  EXPECT_LE(test::Difference(outcome.last_logits, full.Logits(kPromptTokens - 1)), kPatchTolerance)
       << what;
   EXPECT_NEAR(outcome.score.nll, ScoreAnswer(full, kPromptTokens, prompt.answer_ids).nll, 1e-3)
       << what;
 }
 
 // Terms of each kind beside each `what`, and back again.
-const std::vector<std::string>& Settings() {
+const std::vector<std::string>& PatchSettings() {
   static const std::vector<std::string> settings = {
       "patch(from=place:9, span=last, layers=20)",
       "patch(from=place:9, what=z, span=gold, heads=L12H3) + channel(100, factor=-1, layers=8-25)",
@@ -82,7 +82,7 @@ TEST(WhatIfPatch, EqualsAFullRun) {
   WhatIf what_if(testing::EmbeddedDecoder(), {prompt});
   what_if.TakePatchesFrom(Sources());
   for (const int turn : {0, 1}) {
-    std::vector<std::string> settings = Settings();
+    std::vector<std::string> settings = PatchSettings();
     if (turn == 1) std::reverse(settings.begin(), settings.end());
     for (const std::string& setting : settings) {
       const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
@@ -111,7 +111,7 @@ TEST(WhatIfPatch, EqualsAFullRunWithDroppedLayers) {
   const auto decoder = testing::EmbeddedDecoder();
   WhatIf what_if(decoder, {prompt}, decoder->TraceBytes(kPromptTokens + 2) / 2);
   what_if.TakePatchesFrom(Sources());
-  for (const std::string& setting : Settings()) {
+  for (const std::string& setting : PatchSettings()) {
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
     EXPECT_GT(result.kept.first_layer, 0);
     ExpectEqual(result.outcomes[0], FullRun(prompt, setting), prompt, setting);
@@ -122,7 +122,7 @@ TEST(WhatIfPatch, SettingsTogetherEqualEachAlone) {
   const std::vector<Prompt> prompts = {SomePrompt(3), SomePrompt(4)};
   WhatIf together(testing::EmbeddedDecoder(), prompts);
   together.TakePatchesFrom(Sources());
-  std::vector<std::string> texts = Settings();
+  std::vector<std::string> texts = PatchSettings();
   for (const char* what : {"resid", "q", "k", "v", "z", "attn_out", "mlp_out"})
     texts.push_back(std::string("patch(from=place:9, span=last, layers=6-7, what=") + what + ")");
   std::vector<Intervention> settings(texts.size());

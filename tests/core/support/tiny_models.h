@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,6 +34,13 @@ inline std::string TinyModelFolder(const std::string& name) {
 inline std::string TinyModelPath(const std::string& name) {
   const std::string gguf = TinyModelFolder(name) + "/model.gguf";
   return std::filesystem::exists(gguf) ? gguf : TinyModelFolder(name);
+}
+
+// Ids of tokens that all tiny models have.
+inline std::vector<int32_t> SomeTinyIds(int64_t count) {
+  std::vector<int32_t> ids(static_cast<size_t>(count));
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
+  return ids;
 }
 
 }  // namespace midscope::test
