@@ -10,7 +10,6 @@ import tomllib
 
 from wheel_file import ROOT, VERSION, Wheel
 
-# The folder of commands is appended to PATH: the program starts midscope-gui, which draws pictures.
 SCRIPT = """#!python
 import importlib.util
 import os
@@ -19,10 +18,9 @@ import runpy
 import sys
 
 package = pathlib.Path(importlib.util.find_spec("midscope").origin).parent
-program = runpy.run_path(str(package / "_program.py"))["installed_program"]()
-os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
-os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(__file__).resolve().parent)
-os.execv(program, [program, *sys.argv[1:]])
+start = runpy.run_path(str(package / "_program.py"))
+program = start["installed_program"]()
+os.execve(program, [program, *sys.argv[1:]], start["program_environment"](str(pathlib.Path(__file__).resolve().parent)))
 """
 WINDOW_SCRIPT = """#!python
 from midscope_window import main

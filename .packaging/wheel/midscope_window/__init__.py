@@ -56,10 +56,8 @@ def main():
         packages = dict.fromkeys(SYSTEM_LIBRARIES[library] for library in missing)
         sys.exit(f"midscope-gui: the system must have {', '.join(missing)}. On Debian and Ubuntu, run:\n"
                  f"  sudo apt-get install --no-install-recommends {' '.join(packages)}")
-    program = runpy.run_path(str(folder / "_program.py"))["installed_program"]()
-    os.environ.setdefault("MIDSCOPE_PROGRAM", program)
-    os.environ.setdefault("MIDSCOPE_PYTHON", sys.executable)
-    # The engine starts midscope-gui, which draws the pictures of reports.
-    os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + str(pathlib.Path(sys.argv[0]).resolve().parent)
+    start = runpy.run_path(str(folder / "_program.py"))
+    environment = start["program_environment"](str(pathlib.Path(sys.argv[0]).resolve().parent))
+    environment.setdefault("MIDSCOPE_PROGRAM", start["installed_program"]())
     program = str(HERE / "bin/midscope-gui")
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execve(program, [program, *sys.argv[1:]], environment)

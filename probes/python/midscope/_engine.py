@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterator
 
 import msgpack  # type: ignore[import-untyped]
 
-from midscope._program import installed_program
+from midscope._program import installed_program, program_environment
 
 PROTOCOL = 1
 FIRST_LINE = b"midscope-engine "
@@ -118,7 +118,8 @@ class Engine:
         try:
             # Any: its pipes are optional for type checkers.
             self._process: Any = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.PIPE, start_new_session=True, bufsize=0)
+                                             stderr=subprocess.PIPE, start_new_session=True, bufsize=0,
+                                             env=program_environment())
         except OSError as error:
             raise Error(shlex.join(self._command), error.strerror or str(error), "Check the program's path") from error
         self._stderr_reader = threading.Thread(target=self._follow_stderr, daemon=True)

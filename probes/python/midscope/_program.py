@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The program that starts where several packages contain one. The commands midscope and midscope-gui run this file alone, as the
+"""The program that starts where several packages contain one, and its environment. The commands midscope and midscope-gui run this file alone, as the
 package imports numpy, which takes a second."""
 
 from __future__ import annotations
 
+import os
 import pathlib
+import sys
+import sysconfig
 
 
 def installed_program() -> str | None:
@@ -14,3 +17,10 @@ def installed_program() -> str | None:
         if (folder / "bin/midscope").is_file():
             return str(folder / "bin/midscope")
     return None
+
+
+def program_environment(commands: str | None = None) -> dict[str, str]:
+    """Returns the environment to start the program in: it names this interpreter, and PATH ends with the folder of commands (None:
+    this interpreter's), where the program finds midscope-gui, which draws pictures, also if no virtual environment is active."""
+    path = os.environ.get("PATH", os.defpath) + os.pathsep + (commands or sysconfig.get_path("scripts"))
+    return {"MIDSCOPE_PYTHON": sys.executable, **os.environ, "PATH": path}

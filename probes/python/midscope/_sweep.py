@@ -9,6 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any, Callable
 
 from midscope._engine import Cancelled, Error, find_program
+from midscope._program import program_environment
 
 if TYPE_CHECKING:
     from midscope._model import Model
@@ -44,7 +45,8 @@ def run_command(model: "Model", arguments: list[str], on_progress: Callable[[dic
 
 def run_program(arguments: list[str]) -> dict[str, Any]:
     """Runs a command of the program on this machine with --json and returns what it printed. Raises Error if it fails."""
-    done = subprocess.run([*find_program(), *arguments, "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*find_program(), *arguments, "--json"], capture_output=True, text=True, check=False,
+                          env=program_environment())
     if done.returncode != 0:
         raise command_error(arguments[0], done.returncode, done.stderr)
     printed: dict[str, Any] = json.loads(done.stdout)

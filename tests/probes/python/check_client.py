@@ -15,6 +15,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import unittest
@@ -308,6 +309,16 @@ class Client(unittest.TestCase):
             with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
                 with self.assertRaisesRegex(midscope.Error, "(?s)midscope: not found.*remote='me@far:FOLDER/bin/midscope'"):
                     midscope.load("embedded", remote="me@far")
+
+    def test_the_module_starts_the_program_which_finds_the_other_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder) / "fake"
+            fake.write_text('#!/bin/sh\necho "$PATH|$MIDSCOPE_PYTHON|$*"\nexit 7\n')
+            fake.chmod(0o755)
+            environment = {"PATH": "/usr/bin:/bin", "MIDSCOPE_PROGRAM": str(fake), "PYTHONPATH": str(SOURCES / "probes/python")}
+            ended = subprocess.run([sys.executable, "-m", "midscope", "probe", "a b"], env=environment, capture_output=True, text=True)
+            shown = f"/usr/bin:/bin:{sysconfig.get_path('scripts')}|{sys.executable}|probe a b\n"
+            self.assertEqual((ended.stdout, ended.returncode), (shown, 7), ended.stderr)
 
 
 if __name__ == "__main__":
