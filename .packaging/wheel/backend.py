@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A build backend (PEP 517): the Python package of probes/python with the tree of .packaging/tree.py in it, as a wheel; and the
-wheels of the window and of the program for GPUs. MIDSCOPE_TREE names the tree; default build/packages/tree.
-Usage: backend.py midscope|midscope-window|midscope-cuda OUT"""
+wheels of the client alone, of the window and of the program for GPUs. MIDSCOPE_TREE names the tree; default build/packages/tree.
+Usage: backend.py midscope|client|midscope-window|midscope-cuda OUT"""
 import os
 import pathlib
 import re
+import shutil
 import sys
+import tempfile
 import tomllib
 
 from wheel_file import ROOT, VERSION, Wheel
@@ -38,23 +40,35 @@ def folder_with(program, default, command):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tree = folder_with("midscope", "tree", "wheel")
-    client = ROOT / "probes/python"
-    project = tomllib.loads((client / "pyproject.toml").read_text())["project"]
     wheel = Wheel(wheel_directory, "midscope")
-    for path in sorted((client / "midscope").iterdir()):
-        if path.suffix in (".py", ".typed"):
-            wheel.add(f"midscope/{path.name}", path.read_bytes())
     wheel.add("midscope/bin/midscope", (tree / "bin/midscope").read_bytes(), executable=True)
     wheel.add_folder("midscope/lib", tree / "lib")
     wheel.add_script("midscope", SCRIPT)
-    headers = ["Name: midscope", f"Version: {VERSION}",
-               "Summary: Position bias of language models: the program midscope and its Python package",
+    return finish_toolkit(wheel, "the program midscope and its Python package", tree / "share/doc/midscope/licences")
+
+
+def build_client_wheel(directory):
+    """The package without the program, for every system: its models run on another machine (`remote=`)."""
+    with tempfile.TemporaryDirectory() as licences:
+        shutil.copy(ROOT / "LICENSE", pathlib.Path(licences, "midscope.LICENSE"))
+        return finish_toolkit(Wheel(directory, "midscope", "py3-none-any"), "the Python package, for models on another machine",
+                              pathlib.Path(licences))
+
+
+def finish_toolkit(wheel, summary, licences):
+    """Adds the Python package and the metadata."""
+    client = ROOT / "probes/python"
+    project = tomllib.loads((client / "pyproject.toml").read_text())["project"]
+    for path in sorted((client / "midscope").iterdir()):
+        if path.suffix in (".py", ".typed"):
+            wheel.add(f"midscope/{path.name}", path.read_bytes())
+    headers = ["Name: midscope", f"Version: {VERSION}", f"Summary: Position bias of language models: {summary}",
                f"License: {project['license']['text']}", f"Requires-Python: {project['requires-python']}",
                *(f"Requires-Dist: {name}" for name in project["dependencies"])]
     extras = project["optional-dependencies"] | {extra: [f"midscope-{extra}=={VERSION}"] for extra in ("window", "cuda")}
     for extra, names in extras.items():
         headers += [f"Provides-Extra: {extra}", *(f"Requires-Dist: {name} ; extra == '{extra}'" for name in names)]
-    return wheel.finish(headers, tree / "share/doc/midscope/licences", (client / "README.md").read_text())
+    return wheel.finish(headers, licences, (client / "README.md").read_text())
 
 
 def build_window_wheel(directory):
@@ -84,4 +98,5 @@ def build_cuda_wheel(directory):
 
 
 if __name__ == "__main__":
-    print({"midscope": build_wheel, "midscope-window": build_window_wheel, "midscope-cuda": build_cuda_wheel}[sys.argv[1]](sys.argv[2]))
+    print({"midscope": build_wheel, "client": build_client_wheel, "midscope-window": build_window_wheel,
+           "midscope-cuda": build_cuda_wheel}[sys.argv[1]](sys.argv[2]))

@@ -16,10 +16,11 @@ COMMIT = os.environ.get("MIDSCOPE_COMMIT")
 class Wheel:
     """A zip archive with the list of its files. Files have one date, so that equal content makes equal bytes."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, tag=TAG):
+        self.tag = tag
         self.stem = f"{name.replace('-', '_')}-{VERSION}"
         self.information = f"{self.stem}.dist-info"
-        self.path = pathlib.Path(folder) / f"{self.stem}-{TAG}.whl"
+        self.path = pathlib.Path(folder) / f"{self.stem}-{tag}.whl"
         self.archive = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
         self.record = []
 
@@ -46,7 +47,7 @@ class Wheel:
         self.add(f"{self.information}/METADATA", "\n".join([
             "Metadata-Version: 2.1", *headers, "Description-Content-Type: text/markdown", "", *built, description]).encode())
         self.add(f"{self.information}/WHEEL",
-                 f"Wheel-Version: 1.0\nGenerator: midscope\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode())
+                 f"Wheel-Version: 1.0\nGenerator: midscope\nRoot-Is-Purelib: {str(self.tag != TAG).lower()}\nTag: {self.tag}\n".encode())
         name = f"{self.information}/RECORD"
         self.archive.writestr(zipfile.ZipInfo(name, (2024, 1, 1, 0, 0, 0)), "\n".join([*self.record, f"{name},,"]) + "\n")
         self.archive.close()

@@ -87,7 +87,8 @@ def find_program() -> list[str]:
         if (folder / "midscope").is_file() and (folder / "CMakeLists.txt").is_file():
             return [str(folder / "midscope")]
     raise Error("midscope", "the program is not found",
-                "Set MIDSCOPE_PROGRAM, put it beside the package or on PATH, or start Python inside a checkout with ./midscope")
+                "Set MIDSCOPE_PROGRAM, put it beside the package or on PATH, or start Python inside a checkout with ./midscope. "
+                "Where models run on another machine, give remote='user@host'")
 
 
 def command_line(remote: str | None) -> list[str]:

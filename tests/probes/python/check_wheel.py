@@ -3,6 +3,7 @@
 when they are uninstalled. Usage: check_wheel.py ROOT"""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,22 @@ def check_program(folder, venv, wheel):
     assert "not a supported wheel" in refused, refused
 
 
+def check_client(top, venv, program, client):
+    """The package without the program is what systems get that the program is not for."""
+    assert client.name.endswith("-py3-none-any.whl"), client
+    install(venv / "bin/python", client)
+    assert not (venv / "bin/midscope").exists()
+    run(venv / "bin/python", "-m", "pip", "uninstall", "-y", "midscope")
+    both = top / "both"
+    both.mkdir()
+    for wheel in (program, client):
+        shutil.copy(wheel, both)
+    chosen = [venv / "bin/python", "-m", "pip", "download", "--no-deps", "--no-index", "--find-links", both, "-d", top / "chosen", "midscope"]
+    run(*chosen)
+    run(*chosen, "--platform", "macosx_14_0_arm64", "--only-binary=:all:")
+    assert sorted(path.name for path in (top / "chosen").iterdir()) == sorted([program.name, client.name])
+
+
 def start_window(venv, library):
     """Returns a command that starts midscope-gui where `library` is all that it needs of the system."""
     return [venv / "bin/python", "-c", f"import midscope_window as w; w.SYSTEM_LIBRARIES = {{'{library}': 'lib-debian'}}; w.main()", "a"]
@@ -121,6 +138,7 @@ with tempfile.TemporaryDirectory() as name:
     assert again.read_bytes() == toolkit_wheel.read_bytes(), "two wheels of one tree differ"
     run(sys.executable, "-m", "venv", top / "venv")
     check_program(top, top / "venv", toolkit_wheel)
+    check_client(top, top / "venv", again, make_wheel("client", top / "tree", top / "client"))
     check_window(top / "venv", again, window_wheel)
     make_tree(top / "cuda", {"bin/midscope": ECHO, "lib/libmidscope_cli.so": "library", "licences/midscope.LICENSE": "MIT"})
     check_cuda(top / "venv", again, window_wheel, make_wheel("midscope-cuda", top / "cuda", top))
