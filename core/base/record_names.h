@@ -24,6 +24,8 @@ inline constexpr const char* kPositionAwarenessScore = "position_awareness_score
 inline constexpr const char* kCountedKeys = "counted_keys";  // [layer, head, key]
 // Attribute of kCountedKeys' record: the lowest attention weight at which a key is counted.
 inline constexpr const char* kThresholdWeight = "threshold_weight";
+// Appended to the name of an array of means: half of their 95 % intervals.
+inline constexpr const char* kHalfWidthSuffix = "_half_width";
 inline constexpr const char* kHiddenChannel = "hidden_channel";       // [layer, channel, position]
 inline constexpr const char* kTokenIds = "token_ids";                 // [token]
 inline constexpr const char* kAnswerTokenText = "answer_token_text";  // [answer_token], in `prompt`

@@ -111,6 +111,7 @@ void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
     for (const Array& array : record->arrays) {
       const std::string id = name + "/" + array.name;
       const bool by_place = IsHeadArrayByPlace(*record, array);
+      if (id.ends_with(kHalfWidthSuffix)) continue;  // beside the means, where a cell is read
       if (id == kScoreId || id == kRatioId || !(by_place || IsHeadArray(*record, array))) continue;
       const QString heading = RecordTitle(name);
       if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});

@@ -131,7 +131,15 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
   const Record* ratio =
       session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
   const bool both = !a.values.empty() && a.layers == b.layers && a.heads == b.heads;
-  map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
+  Entry of_width = entry;
+  of_width.array += kHalfWidthSuffix;
+  HeadTable width_a;
+  HeadTable width_b;
+  if (entry.at_place) {
+    width_a = TableOf(Side::kA, of_width);
+    if (session()->differs()) width_b = TableOf(Side::kB, of_width);
+  }
+  map.note = [a, b, both, score, width_a, width_b, ratio = ratio ? *ratio : Record{}](HeadId head) {
     QString text;
     const auto at = static_cast<size_t>(head.layer * a.heads + head.head);
     if (both && at < a.values.size() && at < b.values.size()) {
@@ -140,6 +148,13 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
                   .arg(b.values[at], 0, 'g', 4)
                   .arg(b.values[at] - a.values[at], 0, 'g', 4);
     }
+    QStringList widths;
+    if (at < width_a.values.size() && !std::isnan(width_a.values[at]))
+      widths += tr("A ± %1").arg(width_a.values[at], 0, 'g', 2);
+    if (at < width_b.values.size() && !std::isnan(width_b.values[at]))
+      widths += tr("B ± %1").arg(width_b.values[at], 0, 'g', 2);
+    if (!widths.isEmpty())
+      text += tr("\n95 % interval over samples: %1").arg(widths.join(QStringLiteral(", ")));
     const double of_head = ValueAt(ratio, kPositionRatio, {head.layer, head.head});
     if (score && !std::isnan(of_head)) text += tr("\nposition ratio %1").arg(of_head, 0, 'g', 4);
     return text;

@@ -60,15 +60,18 @@ Record PositionAwarenessRecord(const ModelConfig& config,
 
 Record AwarenessByPlace(const Record& stacked) {
   const auto& scores = ArrayValues<float>(stacked, kPositionAwarenessScore);
+  const std::vector<double> values(scores.begin(), scores.end());
   const auto samples = static_cast<size_t>(AxisOf(stacked, "sample").size);
   Record record;
   record.name = "position_awareness_by_place";
   record.axes = {AxisOf(stacked, "place"), AxisOf(stacked, "layer"), AxisOf(stacked, "head")};
   record.arrays = {{"mean_position_awareness_score",
                     {"place", "layer", "head"},
-                    MeanOverSamples({scores.begin(), scores.end()}, samples),
+                    MeanOverSamples(values, samples),
                     "",
-                    "position-awareness score (Ms-PoE, Eq. 1), by place, mean over samples"}};
+                    "position-awareness score (Ms-PoE, Eq. 1), by place, mean over samples"},
+                   HalfWidthOverSamples("mean_position_awareness_score", {"place", "layer", "head"},
+                                        values, samples)};
   record.signal = "mean_position_awareness_score";
   return record;
 }

@@ -200,7 +200,8 @@ ProbeType PerplexityProbe();
 ProbeType PositionAwarenessProbe();
 
 // Returns record position_awareness_by_place of a stacked position_awareness:
-// mean_position_awareness_score [place, layer, head], mean over samples.
+// mean_position_awareness_score [place, layer, head], mean over samples, and
+// mean_position_awareness_score_half_width, half of its 95 % interval.
 Record AwarenessByPlace(const Record& stacked);
 
 // Returns record position_awareness for given scores [layer, head].
@@ -305,7 +306,8 @@ ProbeType SinkShareProbe();
 ProbeType SpanAttentionProbe();
 
 // Returns record gold_following of a stacked span_attention with gold: mean_gold_attention,
-// mean_gold_over_uniform, mean_attention_centre [place, layer, head], over samples;
+// mean_gold_attention_half_width (half of its 95 % interval), mean_gold_over_uniform,
+// mean_attention_centre [place, layer, head], over samples;
 // least_gold_over_uniform, centre_place_correlation [layer, head]; where all prompts have
 // equally many passages, mean_passage_attention [place, layer, head, passage], in text order.
 Record GoldFollowing(const Record& stacked);

@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
+
+#include "core/base/record.h"
 
 namespace midscope {
 
 // Returns the means of values [sample, ...] over samples, [...]. Ignores NaN; NaN if all values are
 // NaN.
 std::vector<double> MeanOverSamples(const std::vector<double>& values, size_t samples);
+
+// Returns an array `name`_half_width with half the 95 % interval of each of these means, by
+// Student's t; NaN if fewer than two samples have a number.
+Array HalfWidthOverSamples(const std::string& name, const std::vector<std::string>& axes,
+                           const std::vector<double>& values, size_t samples);
 
 }  // namespace midscope

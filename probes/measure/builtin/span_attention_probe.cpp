@@ -194,6 +194,7 @@ Record GoldFollowing(const Record& stacked) {
   const Axis& place_axis = AxisOf(stacked, "place");
   const auto samples = static_cast<size_t>(AxisOf(stacked, "sample").size);
   const auto places = static_cast<size_t>(place_axis.size);
+  const auto& gold = ArrayValues<double>(stacked, "gold_attention");
   const auto& over_uniform = ArrayValues<double>(stacked, "gold_over_uniform");
   const auto& centre = ArrayValues<double>(stacked, "attention_centre_after_sink");
   const size_t heads = over_uniform.size() / (samples * places);
@@ -219,9 +220,9 @@ Record GoldFollowing(const Record& stacked) {
   record.arrays = {
       {"mean_gold_over_uniform", by_place, mean_over, "",
        "attention on the gold over its even share, by place, mean over samples"},
-      {"mean_gold_attention", by_place,
-       MeanOverSamples(ArrayValues<double>(stacked, "gold_attention"), samples), "",
+      {"mean_gold_attention", by_place, MeanOverSamples(gold, samples), "",
        "attention on the gold, by place, mean over samples (Ms-PoE, Fig. 4 and 6)"},
+      HalfWidthOverSamples("mean_gold_attention", by_place, gold, samples),
       {"mean_attention_centre", by_place, MeanOverSamples(centre, samples), "tokens",
        "centre of mass after the sink, by place, mean over samples"},
       {"least_gold_over_uniform",

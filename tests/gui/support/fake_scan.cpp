@@ -60,7 +60,10 @@ std::vector<Record> FakeEngine::ProbeSamples(const ProbeSamplesRequest& request,
         }
       }
     }
-    record.arrays = {{"mean_gold_attention", {"place", "layer", "head"}, values, "", "planted"}};
+    const std::vector<double> half_widths(values.size(), 0.25);
+    const std::vector<std::string> axes = {"place", "layer", "head"};
+    record.arrays = {{"mean_gold_attention", axes, values, "", "planted"},
+                     {"mean_gold_attention_half_width", axes, half_widths, "", "planted"}};
     record.attributes = {{"samples", samples},
                          {"complete", int64_t{samples == request.samples ? 1 : 0}}};
     Stamp(request.intervention, std::nullopt, record);

@@ -88,6 +88,10 @@ class HeadMapsTest : public QObject {
     };
     QCOMPARE(rig.map_panel->quantity_id(), std::string(HeadMapPanel::kMeanGoldId));
     QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)} + place_of());
+    const QString tip = rig.map->TooltipAt(rig.Cell({2, 3}));
+    QVERIFY2(tip.contains("95 % interval over samples: A ± 0.25"), qPrintable(tip));
+    auto* quantities = rig.Find<QComboBox>("map_quantity");
+    QCOMPARE(quantities->findText(QStringLiteral("half width"), Qt::MatchContains), -1);
     rig.map_panel->SetMode(Compare::kB);
     const double strength = FakeEngine::Strength(Factor(0));
     QTRY_COMPARE(rig.map->CellValue({2, 3}),

@@ -150,6 +150,10 @@ TEST(GoldFollowing, TellsAHeadThatFollowsFromOneThatStays) {
   const auto& mean = ArrayValues<double>(following, "mean_gold_attention");
   EXPECT_NEAR(mean[0], 0.6, 1e-12);
   EXPECT_NEAR(mean[5], 0.1, 1e-12);
+  // Two samples, 0.5 and 0.7: 12.706 (Student's t, one degree of freedom) standard errors of 0.1.
+  const auto& half_width = ArrayValues<double>(following, "mean_gold_attention_half_width");
+  EXPECT_NEAR(half_width[0], 1.2706, 1e-4);
+  EXPECT_NEAR(half_width[5], 0, 1e-12);
 }
 
 TEST(KeyInformation, IsTheMeanOverHeadsOfThePiecesSums) {
