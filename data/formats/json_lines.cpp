@@ -147,12 +147,21 @@ void ForEachJsonLine(const std::string& path,
       throw Failure(path, "it is one JSON array",
                     "Give one object per line (JSONL): jq -c '.[]' FILE > NEW.jsonl");
     }
+    if (!any && line.ends_with('{')) {
+      throw Failure(path, "its first object has several lines",
+                    "Give one object per line (JSONL): jq -c . FILE > NEW.jsonl");
+    }
     const nlohmann::json json = ParseLine(line, thing);
+    if (!json.is_object()) {
+      throw Failure(thing, "it must be an object", "A JSONL file has one object per line");
+    }
     item(JsonFields(json, thing, ""));
     any = true;
   };
   ForEachTextLine(path, read, longest_line);
-  if (!any) throw Failure(path, "it must contain at least one line of JSON");
+  if (!any)
+    throw Failure(path, "it must contain at least one line of JSON",
+                  "Give a file with one object per line");
 }
 
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key) {
