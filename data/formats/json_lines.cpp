@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/json_depth.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
@@ -116,6 +117,10 @@ nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
   };
   nlohmann::json json = nlohmann::json::parse(line, note_key, false);
   if (json.is_discarded()) return ParseJson(line, thing);  // throws with position and reason
+  if (!JsonNestsWithin(line)) {
+    throw Failure(thing, fmt::format("it is nested in more than {} levels", kDeepestJson),
+                  "Leave the inner levels out");
+  }
   if (!twice.empty()) throw Failure(thing, "it has " + Quote(twice) + " twice", "Give it once");
   return json;
 }

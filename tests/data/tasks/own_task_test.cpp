@@ -191,7 +191,7 @@ TEST_F(OwnTask, DocumentsAndAnswersHaveTheFormsOfPublicDataSets) {
   }
   EXPECT_THAT(Own(R"({"question": "?", "answers": {"text": [], "answer_start": []}})"
                   "\n"
-                  R"({"question": "?", "answers": {"text": ["a"], "answer_start": [0]}})")
+                  R"({"question": "?", "answers": {"text": ["b"], "answer_start": [0]}})")
                   ->notes(),
               ElementsAre(HasSubstr("1 of 2 lines are left out, because they have no answer")));
   EXPECT_THAT(Refused(R"({"messages": []})"),
