@@ -324,6 +324,7 @@ class LineReader {
   // text or title.
   static void AddNamedGold(const std::string& named, const std::vector<OwnDocument>& documents,
                            StatedGold& gold) {
+    if (named.empty()) return;  // states no document, as documents without identifier have none
     for (const auto part : {&OwnDocument::id, &OwnDocument::text, &OwnDocument::title}) {
       bool found = false;
       for (size_t i = 0; i < documents.size(); ++i) {

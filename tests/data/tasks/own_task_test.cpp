@@ -225,6 +225,11 @@ TEST_F(OwnTask, AllDocumentsWithANamedIdentifierAreGold) {
           ->Make(0, 3);
   EXPECT_EQ(Passage(sample, "gold"), "a");
   EXPECT_EQ(Passage(sample, "gold 2"), "b");
+  const std::string line = R"({"documents": [{"id": "x", "text": "a"}, "c"], "question": "?", )";
+  EXPECT_EQ(Own(line + R"("answers": ["c"], "gold": ""})" + "\n" + line +
+                R"("answers": ["a b"], "gold": "x"})")
+                ->samples(),
+            1);
 }
 
 TEST_F(OwnTask, EmptyTextsAreRefused) {
