@@ -67,7 +67,7 @@ int OpenForReading(const std::string& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     ::close(descriptor);
-    throw Failure(path, "is a folder, not a file");
+    throw Failure(path, "is a folder, not a file", "Name the file in it");
   }
   return descriptor;
 }

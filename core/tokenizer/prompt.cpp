@@ -46,7 +46,9 @@ void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, PromptSpan* sp
   });
   const auto end = std::find_if(
       begin, tokens.end(), [&](const Token& token) { return token.byte_begin >= span->byte_end; });
-  if (begin == end) throw Failure(SpanName(span->name), "no token of the prompt overlaps it");
+  if (begin == end)
+    throw Failure(SpanName(span->name), "no token of the prompt overlaps it",
+                  "Give a longer passage");
   span->token_begin = shift + (begin - tokens.begin());
   span->token_end = shift + (end - tokens.begin());
 }
@@ -64,7 +66,8 @@ std::vector<int32_t> AnswerIds(const Tokenizer& tokenizer, const std::string& te
     ids = tokenizer.EncodeIds(answer);
   }
   if (ids.empty())
-    throw UsageError("answer " + Quote(answer), "has no tokens in this model's vocabulary");
+    throw UsageError("answer " + Quote(answer), "has no tokens in this model's vocabulary",
+                     "Give an answer in characters that the model has");
   return ids;
 }
 
@@ -103,8 +106,10 @@ ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request) {
   }
   const size_t first = text.find(request.text);
   if (first == std::string::npos) {
-    throw UsageError(SpanName(name),
-                     "its text " + Quote(request.text) + " does not occur in the prompt");
+    throw UsageError(
+        SpanName(name), "its text " + Quote(request.text) + " does not occur in the prompt",
+        "Copy it from the prompt with its case, spaces and line ends, or give its bytes as " +
+            name + "=START:END (END is not in it)");
   }
   if (text.find(request.text, first + 1) != std::string::npos) {
     throw UsageError(SpanName(name),
@@ -135,7 +140,7 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
   for (const int32_t id : prompt.ids) prompt.tokens.push_back(DisplayText(tokenizer.TokenText(id)));
   for (const ByteSpan& bytes : spans) {
     if (prompt.FindSpan(bytes.name) != nullptr)
-      throw UsageError(SpanName(bytes.name), "is named twice");
+      throw UsageError(SpanName(bytes.name), "is named twice", "Give each span another name");
     CheckBytes(text, bytes);
     PromptSpan span{bytes.name, bytes.begin, bytes.end};
     PlaceTokens(tokens, shift, &span);

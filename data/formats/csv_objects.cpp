@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/json_depth.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
@@ -104,7 +105,7 @@ bool IsPythonList(std::string_view cell) {
 nlohmann::json CellValue(const std::string& cell, const std::string& thing) {
   int64_t number = 0;
   if (ReadWhole(std::string_view(cell), number) && std::to_string(number) == cell) return number;
-  if (cell.starts_with("[")) {
+  if (cell.starts_with("[") && JsonNestsWithin(cell)) {
     nlohmann::json list = nlohmann::json::parse(cell, nullptr, false);
     if (list.is_array()) return list;
     if (IsPythonList(cell)) {

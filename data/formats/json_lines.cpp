@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/json_depth.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
@@ -116,6 +117,10 @@ nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
   };
   nlohmann::json json = nlohmann::json::parse(line, note_key, false);
   if (json.is_discarded()) return ParseJson(line, thing);  // throws with position and reason
+  if (!JsonNestsWithin(line)) {
+    throw Failure(thing, fmt::format("it is nested in more than {} levels", kDeepestJson),
+                  "Leave the inner levels out");
+  }
   if (!twice.empty()) throw Failure(thing, "it has " + Quote(twice) + " twice", "Give it once");
   return json;
 }
@@ -147,12 +152,21 @@ void ForEachJsonLine(const std::string& path,
       throw Failure(path, "it is one JSON array",
                     "Give one object per line (JSONL): jq -c '.[]' FILE > NEW.jsonl");
     }
+    if (!any && line.ends_with('{')) {
+      throw Failure(path, "its first object has several lines",
+                    "Give one object per line (JSONL): jq -c . FILE > NEW.jsonl");
+    }
     const nlohmann::json json = ParseLine(line, thing);
+    if (!json.is_object()) {
+      throw Failure(thing, "it must be an object", "A JSONL file has one object per line");
+    }
     item(JsonFields(json, thing, ""));
     any = true;
   };
   ForEachTextLine(path, read, longest_line);
-  if (!any) throw Failure(path, "it must contain at least one line of JSON");
+  if (!any)
+    throw Failure(path, "it must contain at least one line of JSON",
+                  "Give a file with one object per line");
 }
 
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key) {

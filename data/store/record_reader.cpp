@@ -19,6 +19,7 @@
 #include "core/base/file_access.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "data/store/array_address.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_seal.h"
 #include "data/store/frame_check.h"
@@ -45,12 +46,13 @@ std::string UnfinishedHint(const std::string& path) {
   }
   if (IsJournal(JournalPath(path)))
     return "The first samples of a sweep are in " + JournalPath(path) + "; --resume continues it";
-  return "";
+  return "Check the path";
 }
 
 int64_t CheckedFileSize(const std::string& path) {
   if (!PathExists(path)) throw Failure(path, "the file does not exist", UnfinishedHint(path));
-  if (!std::filesystem::is_regular_file(path)) throw Failure(path, "is not a file");
+  if (!std::filesystem::is_regular_file(path))
+    throw Failure(path, "is not a file", "Give a file of results");
   ::close(OpenForReading(path));
   return static_cast<int64_t>(std::filesystem::file_size(path));
 }
@@ -410,6 +412,22 @@ RunAddress ParseRunAddress(std::string_view address) {
   return {std::string(address.substr(0, separator)), std::string(inside)};
 }
 
+RunAddress FindRunAddress(std::string_view address, const RunReader& reader) {
+  RunAddress parsed = ParseRunAddress(address);
+  const std::string& name = parsed.inside;
+  if (name.empty() || name.find('/') != std::string::npos || reader.Has(name)) return parsed;
+  std::vector<std::string> found;
+  for (const std::string& record : reader.record_names()) {
+    if (reader.Describe(record).FindArray(name)) found.push_back(record + "/" + name);
+  }
+  if (found.size() > 1) {
+    throw Failure(parsed.path, "has several arrays '" + name + "'",
+                  "Give one of them: " + Joined(found));
+  }
+  if (!found.empty()) parsed.inside = found.front();
+  return parsed;
+}
+
 namespace {
 
 // Reads the record, or only that array of it ("": all), cut to those slices in `texts` whose axis
@@ -437,8 +455,8 @@ Record ReadCut(const RunReader& reader, const std::string& name, const std::stri
 }  // namespace
 
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices) {
-  const RunAddress parsed = ParseRunAddress(address);
-  const RunReader reader(parsed.path);
+  const RunReader reader(ParseRunAddress(address).path);
+  const RunAddress parsed = FindRunAddress(address, reader);
   RunFile file{{}, reader.provenance(), reader.plan_json()};
   const size_t slash = parsed.inside.find('/');
   const std::string array = slash == std::string::npos ? "" : parsed.inside.substr(slash + 1);

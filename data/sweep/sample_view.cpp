@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "data/store/array_address.h"
 #include "data/store/record_group.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/sweep_settings.h"
@@ -255,7 +256,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
 
 SampleView::SampleView(const std::string& address)
     : address_(address), reader_(ParseRunAddress(address).path) {
-  const std::string inside = ParseRunAddress(address).inside;
+  const std::string inside = FindRunAddress(address, reader_).inside;
   if (inside.find('/') != std::string::npos) return;  // a single array is read as a whole
   names_ = inside.empty() ? reader_.record_names() : std::vector<std::string>{inside};
   for (const std::string& name : names_) {
@@ -350,9 +351,9 @@ bool DropLarge(Record& record, int64_t largest_elements) {
 }
 
 RunFile ReadForViewing(const std::string& address, int64_t row, int64_t largest_elements) {
-  const RunAddress parsed = ParseRunAddress(address);
+  const RunReader reader(ParseRunAddress(address).path);
+  const RunAddress parsed = FindRunAddress(address, reader);
   if (parsed.inside.find('/') != std::string::npos) return ReadRecords(address);
-  const RunReader reader(parsed.path);
   RunFile file{{}, reader.provenance(), reader.plan_json()};
   std::vector<std::string> names = reader.record_names();
   if (!parsed.inside.empty()) names = {parsed.inside};

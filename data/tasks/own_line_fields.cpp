@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
+#include "data/tasks/own_documents.h"
 
 namespace midscope {
 namespace {
@@ -42,11 +42,12 @@ const std::vector<FieldNames>& OwnFields() {
        {"documents", "passages", "contexts", "ctxs", "document", "passage"},
        {"docs", "chunks", "paragraphs", "retrieved_contexts", "retrieved_documents",
         "retrieved_docs", "retrieved", "retrieval_context", "source_documents", "search_results",
-        "results", "hits", "candidates"}},
+        "results", "hits", "candidates", "source_nodes"}},
       {"gold",
        {},
        {"gold_index", "gold_idx", "gold_id", "gold_ids", "gold_doc", "gold_doc_id", "gold_document",
-        "gold_passage", "gold_context", "relevant_id", "relevant_ids", "positive_id"}},
+        "gold_passage", "gold_context", "relevant_id", "relevant_ids", "positive_id",
+        "supporting_facts"}},
       {"gold_from", {}},
       {"question", {"query"}, {"user_input", "user_query", "question_text", "input", "q"}},
       {"answers",
@@ -85,13 +86,29 @@ const std::map<std::string, std::vector<std::string>>& Spellings() {
   return spellings;
 }
 
-// Names of the mark of a gold document.
-constexpr const char* kGoldMarks[] = {"isgold",      "is_gold",       "gold",       "relevant",
-                                      "is_relevant", "is_supporting", "is_selected"};
+// Fields with a part of the documents each, which are read if no field has all of them: those of
+// DPR, Tevatron and FlagEmbedding.
+struct DocumentsPart {
+  std::string name;
+  bool is_gold;
+};
 
-// Names of the identifier of a document, which `gold` may name.
-constexpr const char* kIdFields[] = {"id",          "_id",        "doc_id", "docid",
-                                     "document_id", "passage_id", "pid",    "chunk_id"};
+const std::vector<DocumentsPart>& DocumentsParts() {
+  static const std::vector<DocumentsPart> parts = {{"positive_ctxs", true},
+                                                   {"positive_passages", true},
+                                                   {"positives", true},
+                                                   {"pos", true},
+                                                   {"hard_negative_ctxs", false},
+                                                   {"negative_ctxs", false},
+                                                   {"negative_passages", false},
+                                                   {"negatives", false},
+                                                   {"neg", false}};
+  return parts;
+}
+
+// Names of the text of an answer that is an object, and of other right answers in it: those of
+// SQuAD, TriviaQA and Haystack.
+constexpr const char* kAnswerTexts[] = {"text", "value", "answer", "data", "aliases"};
 
 // Fields of logs that are not mistyped names of ours, though they resemble them.
 constexpr const char* kOrdinaryFields[] = {"score", "scores", "source", "sources"};
@@ -114,13 +131,6 @@ bool IsNearMiss(const std::string& field, const std::vector<std::string>& known)
          std::max(nearest.size(), field.size()) - std::min(nearest.size(), field.size()) <= 2;
 }
 
-// Returns the text of a string, or the digits of a number; nullopt for other values.
-std::optional<std::string> TextOrNumber(const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return value.dump();
-  return std::nullopt;
-}
-
 // Reads the fields of one line under any of their names.
 class LineReader {
  public:
@@ -128,9 +138,9 @@ class LineReader {
 
   // Adds the fields under guessed names to `use.guessed` and the unknown ones to `use.ignored`;
   // throws if one is nearly a known one. has_marks: a gold document is marked, so none is guessed.
-  void CheckNames(bool has_marks, FieldUse& use) const {
+  // guessed: names of fields that have been read.
+  void CheckNames(bool has_marks, std::set<std::string> guessed, FieldUse& use) const {
     static const std::vector<std::string> known = KnownNames();
-    std::set<std::string> guessed;
     for (const FieldNames& names : OwnFields()) {
       if (has_marks && names.name == "gold") continue;
       const std::string name = NameOf(names.name);
@@ -174,7 +184,8 @@ class LineReader {
     const std::string name = NameOf("answers");
     if (!name.empty()) {
       const nlohmann::json& value = fields_.Need(name);
-      return value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
+      return value.is_string() ? value.get_ref<const std::string&>().empty()
+                               : RowsOf(value).empty();  // {"text": []} of SQuAD
     }
     const auto& items = fields_.json().items();
     return std::any_of(items.begin(), items.end(), [](const auto& item) {
@@ -189,12 +200,18 @@ class LineReader {
     for (const auto& [key, value] : fields_.json().items()) {
       has.push_back(Quote(key) + (value.is_null() ? " (null)" : ""));
     }
-    fields_.Fail("has no " + Quote(field) + "; its fields: " + Joined(has));
+    throw Failure(fields_.thing(), "it has no " + Quote(field) + "; its fields: " + Joined(has),
+                  "Rename the field with the " +
+                      std::string(field == "answers" ? "right answer" : field) + " to " +
+                      Quote(field) + "; midscope help jsonl shows an example line");
   }
 
   std::string Question() const {
     const std::string name = NeedName("question");
-    if (auto text = TextOrNumber(fields_.Need(name))) return *std::move(text);
+    const nlohmann::json& value = fields_.Need(name);
+    const std::string text = TextOrDigits(value);
+    if (!StripText(text).empty()) return text;
+    if (value.is_string()) fields_.Fail("has an empty field " + Quote(name));
     fields_.Fail("has a field " + Quote(name) + " that is not a string");
   }
 
@@ -203,67 +220,58 @@ class LineReader {
   std::vector<std::string> Texts(const std::string& field) const {
     const std::string name = NeedName(field);
     std::vector<std::string> texts;
-    const auto add = [&](const nlohmann::json& value) {
-      const std::optional<std::string> text = TextOrNumber(value);
-      if (!text) {
-        fields_.Fail("has a field " + Quote(name) +
-                     " with a value that is neither text nor number");
-      }
-      texts.push_back(StripText(*text));
-      if (texts.back().empty()) fields_.Fail("has an empty text among its " + Quote(name));
-    };
-    const nlohmann::json& value = fields_.Need(name);
-    if (value.is_array()) {
-      for (const nlohmann::json& one : value) add(one);
-    } else {
-      add(value);
-    }
+    AddTexts(name, fields_.Need(name), texts);
     if (texts.empty()) fields_.Fail("has an empty list " + Quote(name));
     return texts;
   }
 
-  // Reads the documents, texts or objects, into `pieces`, the marks of gold ones, and the
-  // documents' identifiers ("": none).
-  void Documents(std::vector<std::string>& pieces, std::vector<size_t>& marked,
-                 std::vector<std::string>& ids) const {
-    const std::string name = NameOf("context");
-    if (name.empty()) return;
-    const nlohmann::json& value = fields_.Need(name);
-    if (value.is_string()) {
-      pieces.push_back(value.get<std::string>());
-      return;
+  // Reads the documents, and adds the notes on fields that have a part of them. Returns the names
+  // of these.
+  std::set<std::string> Documents(std::vector<OwnDocument>& documents, FieldUse& use) const {
+    if (const std::string name = NameOf("context"); !name.empty()) {
+      documents = ReadOwnDocuments(fields_, name);
+      return {};
     }
-    if (!value.is_array()) fields_.Fail("has a field " + Quote(name) + " that is not a list");
-    for (const nlohmann::json& document : value) {
-      pieces.push_back(document.is_object() ? ObjectText(document, name)
-                                            : PlainText(document, name));
-      ids.push_back(document.is_object() ? IdOf(document) : "");
-      if (document.is_object() && IsMarked(document)) marked.push_back(pieces.size() - 1);
+    std::set<std::string> parts;
+    for (const DocumentsPart& part : DocumentsParts()) {
+      if (const auto* list = fields_.Find(part.name); !list || !list->is_array()) continue;
+      parts.insert(part.name);
+      use.guessed.insert(Quote(part.name) + " as " + (part.is_gold ? "gold " : "other ") +
+                         "documents");
+      for (OwnDocument& document : ReadOwnDocuments(fields_, part.name)) {
+        document.is_gold = part.is_gold;
+        documents.push_back(std::move(document));
+      }
     }
+    return parts;
   }
 
-  // Reads `gold`, one or a list of: a document's number, its identifier, or its text. A line whose
-  // gold is none of its documents has `missing`.
-  void Gold(const std::vector<std::string>& pieces, const std::vector<std::string>& ids,
-            StatedGold& gold) const {
+  // Reads `gold`, one or a list of: a document's number, its identifier, its text, its title, or a
+  // list or object that names a title first. A line whose gold is none of its documents has
+  // `missing`.
+  void Gold(const std::vector<OwnDocument>& documents, StatedGold& gold) const {
     const std::string name = NameOf("gold");
     if (name.empty()) return;
-    const bool has_ids = std::any_of(ids.begin(), ids.end(), [](auto& id) { return !id.empty(); });
+    const bool has_ids =
+        std::any_of(documents.begin(), documents.end(), [](auto& one) { return !one.id.empty(); });
     const bool by_id = has_ids && (name.ends_with("id") || name.ends_with("ids"));
-    const nlohmann::json& found = fields_.Need(name);
+    const nlohmann::json found = RowsOf(fields_.Need(name));
     const nlohmann::json list = found.is_array() ? found : nlohmann::json::array({found});
-    for (const nlohmann::json& value : list) {
+    for (const nlohmann::json& one : list) {
+      const nlohmann::json value = one.is_object() && one.contains("title") ? one["title"]
+                                   : one.is_array() && !one.empty()         ? one[0]
+                                                                            : one;
       int64_t number = 0;
-      const std::string text = TextOrNumber(value).value_or("");
+      const std::string text = TextOrDigits(value);
       const bool is_named =
           value.is_string() ? has_ids || !ReadWhole(text, number) : by_id && value.is_number();
       if (is_named) {
-        AddNamedGold(text, pieces, ids, gold);
+        AddNamedGold(text, documents, gold);
         continue;
       }
-      const nlohmann::json one = {{name, value.is_string() ? nlohmann::json(number) : value}};
-      const JsonFields fields(one, fields_.thing(), "");
-      gold.numbers.push_back(Integer(fields, name, 0, std::ssize(pieces), 0));
+      const nlohmann::json counted = {{name, value.is_string() ? nlohmann::json(number) : value}};
+      const JsonFields fields(counted, fields_.thing(), "");
+      gold.numbers.push_back(Integer(fields, name, 0, std::ssize(documents), 0));
       if (std::count(gold.numbers.begin(), gold.numbers.end(), gold.numbers.back()) > 1) {
         fields_.Fail(fmt::format("has {} twice in its {}", gold.numbers.back(), Quote(name)));
       }
@@ -290,61 +298,43 @@ class LineReader {
     return "";
   }
 
-  static std::string IdOf(const nlohmann::json& document) {
-    for (const char* key : kIdFields) {
-      const auto id = document.find(key);
-      if (id != document.end()) return TextOrNumber(*id).value_or("");
+  // Adds the texts of a value: a text, a list of values, or an object with one of kAnswerTexts.
+  void AddTexts(const std::string& name, const nlohmann::json& value,
+                std::vector<std::string>& texts) const {
+    if (value.is_array()) {
+      for (const nlohmann::json& one : value) AddTexts(name, one, texts);
+    } else if (value.is_object()) {
+      const size_t before = texts.size();
+      for (const char* key : kAnswerTexts) {
+        if (value.contains(key)) AddTexts(name, value[key], texts);
+      }
+      if (texts.size() == before) {
+        fields_.Fail("has an object in its " + Quote(name) +
+                     " without a text; it must be named text, value, answer or data");
+      }
+    } else if (value.is_string() || value.is_number()) {
+      texts.push_back(StripText(TextOrDigits(value)));
+      if (texts.back().empty()) fields_.Fail("has an empty text among its " + Quote(name));
+    } else {
+      fields_.Fail("has a field " + Quote(name) + " with a value that is neither text nor number");
     }
-    return "";
   }
 
-  static void AddNamedGold(const std::string& named, const std::vector<std::string>& pieces,
-                           const std::vector<std::string>& ids, StatedGold& gold) {
-    auto found = std::find(ids.begin(), ids.end(), named);
-    auto at = static_cast<size_t>(found - ids.begin());
-    if (found == ids.end()) {
-      found = std::find(pieces.begin(), pieces.end(), named);
-      at = static_cast<size_t>(found - pieces.begin());
+  // Adds all documents with that identifier, which chunks of one document share, else with that
+  // text or title.
+  static void AddNamedGold(const std::string& named, const std::vector<OwnDocument>& documents,
+                           StatedGold& gold) {
+    if (named.empty()) return;  // states no document, as documents without identifier have none
+    for (const auto part : {&OwnDocument::id, &OwnDocument::text, &OwnDocument::title}) {
+      bool found = false;
+      for (size_t i = 0; i < documents.size(); ++i) {
+        if (documents[i].*part != named) continue;
+        found = true;
+        if (std::count(gold.marked.begin(), gold.marked.end(), i) == 0) gold.marked.push_back(i);
+      }
+      if (found) return;
     }
-    if (at == pieces.size()) {
-      gold.missing = named;
-    } else if (std::count(gold.marked.begin(), gold.marked.end(), at) == 0) {
-      gold.marked.push_back(at);
-    }
-  }
-
-  std::string PlainText(const nlohmann::json& document, const std::string& name) const {
-    if (document.is_string()) return document.get<std::string>();
-    fields_.Fail("has a field " + Quote(name) + " with a document that is neither text nor object");
-  }
-
-  // Returns "TITLE: TEXT", or the text alone if there is no title.
-  std::string ObjectText(const nlohmann::json& document, const std::string& name) const {
-    std::string text;
-    bool found = false;
-    for (const std::string& key : TextFieldNames()) {
-      const auto value = document.find(key);
-      if (found || value == document.end() || !value->is_string()) continue;
-      text = value->get<std::string>();
-      found = true;
-    }
-    if (!found) {
-      fields_.Fail("has a document in " + Quote(name) + " without a text; its text must be named " +
-                   Joined(TextFieldNames(), " or "));
-    }
-    const auto title = document.find("title");
-    if (title == document.end() || !title->is_string() || title->get<std::string>().empty()) {
-      return text;
-    }
-    return title->get<std::string>() + ": " + text;
-  }
-
-  static bool IsMarked(const nlohmann::json& document) {
-    return std::any_of(std::begin(kGoldMarks), std::end(kGoldMarks), [&](const char* key) {
-      const auto mark = document.find(key);
-      if (mark == document.end()) return false;
-      return mark->is_boolean() ? mark->get<bool>() : mark->is_number_integer() && *mark == 1;
-    });
+    gold.missing = named;
   }
 
   const JsonFields& fields_;
@@ -390,10 +380,14 @@ RawLine ReadRawLine(const JsonFields& fields, FieldUse& use) {
   raw.thing = fields.thing();
   OwnLine& line = raw.line;
   line.instruction = fields.FindText("instruction").value_or("");
-  std::vector<std::string> ids;
-  reader.Documents(line.pieces, raw.gold.marked, ids);
+  std::vector<OwnDocument> documents;
+  const std::set<std::string> parts = reader.Documents(documents, use);
+  for (const OwnDocument& document : documents) {
+    if (document.is_gold) raw.gold.marked.push_back(line.pieces.size());
+    line.pieces.push_back(document.text);
+  }
   const bool has_marks = !raw.gold.marked.empty();
-  reader.CheckNames(has_marks, use);
+  reader.CheckNames(has_marks, parts, use);
   line.question = reader.Question();
   raw.is_unanswered = reader.IsUnanswered();
   if (raw.is_unanswered) return raw;
@@ -402,7 +396,7 @@ RawLine ReadRawLine(const JsonFields& fields, FieldUse& use) {
   ReadOwnChoices(fields, line);
   line.generation = ReadRule(fields);
   if (!has_marks) {
-    reader.Gold(line.pieces, ids, raw.gold);
+    reader.Gold(documents, raw.gold);
   } else if (fields.Find("gold")) {
     fields.Fail("has both 'gold' and documents that are marked as gold. Leave one of them out");
   }
@@ -425,10 +419,18 @@ std::string GuessedFieldNames(const std::string& field) { return Joined(NamesOf(
 
 std::string OtherFieldNames(const std::string& field) { return Joined(NamesOf(field).others); }
 
+std::string DocumentsPartNames(bool gold) {
+  std::vector<std::string> names;
+  for (const DocumentsPart& part : DocumentsParts()) {
+    if (part.is_gold == gold) names.push_back(part.name);
+  }
+  return Joined(names);
+}
+
 const std::vector<std::string>& TextFieldNames() {
   static const std::vector<std::string> names = {
-      "text", "page_content", "content", "passage",      "contents",
-      "body", "snippet",      "chunk",   "passage_text", "paragraph_text"};
+      "text",    "page_content", "content",      "passage",        "contents", "body",
+      "snippet", "chunk",        "passage_text", "paragraph_text", "sentences"};
   return names;
 }
 

@@ -61,6 +61,8 @@ OwnLines ReadOwnLines(const std::string& path, const OwnLineOptions& options);
 // read if none of these is there.
 std::string GuessedFieldNames(const std::string& field);
 std::string OtherFieldNames(const std::string& field);
+// Returns the names of fields that have a part of the documents: the gold ones, or others.
+std::string DocumentsPartNames(bool gold);
 // Returns the fields from which the text of a document is read; the first that it has counts.
 const std::vector<std::string>& TextFieldNames();
 

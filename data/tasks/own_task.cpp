@@ -186,20 +186,20 @@ and a sweep moves the gold document to every place that --places names.
 
   documents    list of documents, texts or objects with a text (field )" +
          Joined(TextFieldNames()) + R"()
-               and optionally a title, which is put before the text as "TITLE: ". May be left out. Other names:
-               context, )" +
+               and optionally a title, which is put before the text as "TITLE: ", or [title, [sentences]]
+               as in HotpotQA. May be left out. Other names: context, )" +
          OtherFieldNames("context") + R"(
-  gold         number of the document that answers, its text, or its id (field id, doc_id, ...), or a list of
-               these: the first one is moved, the others are the spans `gold 2`, `gold 3`. Or mark documents:
-               {"text": "...", "isgold": true}. Lines without it are left out; without it in all lines the
-               documents stay where they are, unless you choose jsonl:gold=answer,file=FILE
+  gold         number of the document that answers, its text, title, or id (field id, doc_id, ...), or a
+               list of these: the first one is moved, the others are the spans `gold 2`, `gold 3`. Or mark
+               documents: {"text": "...", "isgold": true}. Lines without it are left out; without it in all
+               lines the documents stay where they are, unless you choose jsonl:gold=answer,file=FILE
   gold_from    the number of a line's first document, 0 or 1, in the first line, or as a parameter of the
                task. It may be left out if only one of the two fits the numbers of the file
   question     text; or `query`
-  answers      text or list of texts, all of them right; or `answer`. The likelihood (answer_nll, accuracy)
-               is that of the first; generated text is scored against all. White space around them is left
-               out: one space is between the prompt and the answer, none where the prompt ends in white space
-               Lines with null, "" or [] here are left out
+  answers      text or list of texts, or objects with a text, all of them right; or `answer`. The likelihood
+               (answer_nll, accuracy) is that of the first; generated text is scored against all. White space
+               around them is left out: one space is between the prompt and the answer, none where the prompt
+               ends in white space. Lines with null, "" or [] here are left out
   instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)
@@ -221,6 +221,13 @@ Only where these names are missing, others are read, in any spelling ("Gold Inde
          GuessedFieldNames("question") + R"(
   answers      )" +
          GuessedFieldNames("answers") + R"(
+
+and, where no field has all documents, fields with a part of them each, as in DPR's files:
+
+  gold         )" +
+         DocumentsPartNames(true) + R"(
+  others       )" +
+         DocumentsPartNames(false) + R"(
 
 Other fields have no effect, and a note names them; a field whose name is nearly one of these is refused.
 

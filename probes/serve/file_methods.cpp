@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/hashes.h"
+#include "core/formats/text_writer.h"
 #include "data/formats/json_lines.h"
 #include "data/store/record_reader.h"
 #include "probes/base/private_folder.h"
@@ -95,6 +101,23 @@ Message Release(EngineSession& session, const Call& call) {
   return Message::object();
 }
 
+// Returns the folder of sent files, and removes those that were last sent long ago. They are in the
+// cache and outlive the engine, because a sweep that reads one may outlive it or be resumed later.
+fs::path SentFolder() {
+  constexpr auto kKept = std::chrono::days(90);
+  fs::path folder = CacheFolder() / "sent";
+  MakeFolder(folder, "Set XDG_CACHE_HOME to a folder that may be written to");
+  std::error_code ignored;
+  fs::permissions(folder, fs::perms::owner_all, ignored);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::file_time_type written = entry.last_write_time(ignored);
+    if (!ignored && written < fs::file_time_type::clock::now() - kKept) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+  return folder;
+}
+
 Message WriteFile(EngineSession& /*session*/, const Call& call) {
   const Message& data = call.params.Need("data");
   if (!data.is_binary() || std::ssize(data.get_binary()) > kMostFileBytes) {
@@ -103,15 +126,22 @@ Message WriteFile(EngineSession& /*session*/, const Call& call) {
   }
   const std::string suffix = call.params.FindText("suffix").value_or("");
   if (suffix.find('/') != std::string::npos) throw UsageError("suffix", "it must not contain /");
-  PrivateFolder folder;
-  const std::string path = folder.File("file" + suffix);
-  std::ofstream file(path, std::ios::binary);
   const auto& bytes = data.get_binary();
+  // The name is that of the contents, so that a sweep of a file that is sent again can be resumed.
+  const fs::path path =
+      SentFolder() / (HashBytes(std::as_bytes(std::span(bytes.data(), bytes.size()))) + suffix);
+  const PrivateFolder folder(path.parent_path());
+  const std::string written = folder.File("file");
+  std::ofstream file(written, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   file.close();
-  if (!file) throw Failure(path, "it cannot be written");
-  folder.Keep();  // a sweep that outlives this process may read the file
-  return {{"path", path}};
+  std::error_code failed;
+  if (file) fs::rename(written, path, failed);
+  if (!file || failed) {
+    throw Failure(path.string(), "it cannot be written",
+                  "Check the folder's permissions and the free space");
+  }
+  return {{"path", path.string()}};
 }
 
 Message RunCommand(EngineSession& /*session*/, const Call& call) {
@@ -170,8 +200,9 @@ std::vector<Method> FileMethods() {
            true,
            Release},
           {"write_file",
-           "Writes a temporary file on the engine's machine, at most 16 MB, for "
-           "settings and tasks that read files.",
+           "Writes a file on the engine's machine, at most 16 MB, for settings and tasks that read "
+           "files. Its name is that of its contents: the same bytes give the same path in every "
+           "session. It is removed 90 days after it was last written.",
            {{"data", "binary", "its bytes", true},
             {"suffix", "text", "end of its name, such as .csv; default none"}},
            "path",

@@ -60,8 +60,9 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     plan.format = ReadPromptFormat(json);
     if (json.contains("scan")) plan.scan = ReadScan(json.at("scan"), plan.settings.size());
     return plan;
-  } catch (const nlohmann::json::exception& error) {
-    throw Failure(path, std::string("does not contain the plan of a sweep: ") + error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw Failure(path, plan_json.empty() ? "has no plan of a sweep" : "its plan is damaged",
+                  "Give a file of midscope sweep or scan");
   }
 }
 

@@ -11,10 +11,12 @@
 
 #include "core/base/record.h"
 #include "core/base/record_names.h"
+#include "core/base/spans.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/lines_plot.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/panels_plot.h"
 
 namespace midscope {
@@ -22,6 +24,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 using MapPanel = PanelsPlot::Panel;
+constexpr const char* kMeanGoldAttention = "mean_gold_attention";
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // An array over these axes, with or without a leading `sample` axis: if a batch is large, its
@@ -55,13 +58,16 @@ class SampleArray {
     }
     return count > 0 ? sum / static_cast<double>(count) : kMissing;
   }
-  // The row of the last axis, for the first sample.
-  QVector<double> FirstRow(const std::vector<int64_t>& at) const {
-    return LastAxisRow(*record_, array_, samples_ > 0 ? AtSample(0, at) : at);
+  int64_t samples() const { return std::max<int64_t>(samples_, 1); }
+  // The row of the last axis, for one sample.
+  QVector<double> Row(int64_t sample, const std::vector<int64_t>& at) const {
+    return LastAxisRow(*record_, array_, samples_ > 0 ? AtSample(sample, at) : at);
   }
-  double First(const std::vector<int64_t>& at) const {
-    return ValueAt(*record_, array_, samples_ > 0 ? AtSample(0, at) : at);
+  QVector<double> FirstRow(const std::vector<int64_t>& at) const { return Row(0, at); }
+  double At(int64_t sample, const std::vector<int64_t>& at) const {
+    return ValueAt(*record_, array_, samples_ > 0 ? AtSample(sample, at) : at);
   }
+  double First(const std::vector<int64_t>& at) const { return At(0, at); }
 
  private:
   static std::vector<int64_t> AtSample(int64_t sample, const std::vector<int64_t>& at) {
@@ -261,58 +267,95 @@ void DrawGoldCurves(FilePictures& pictures) {
   }
 }
 
-// The tokens of the gold passage at a place, in the first sample.
-std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
+// The tokens of the gold passage at a place.
+TokenSpan GoldAt(const FilePictures& pictures, int64_t place, int64_t sample = 0) {
   const SampleArray begin(pictures.all_records(), "gold_token_begin", {"place"});
   const SampleArray end(pictures.all_records(), "gold_token_end", {"place"});
   if (begin.record() && end.record()) {
     // -1 if the gold passage was cut off completely.
-    return {std::max(0, static_cast<int>(begin.First({place}))),
-            std::max(0, static_cast<int>(end.First({place})))};
+    const auto token = [&](const SampleArray& array) {
+      const double at = array.At(sample, {place});
+      return at > 0 ? static_cast<int64_t>(at) : 0;
+    };
+    return {"gold", token(begin), token(end)};
   }
   const SampleArray first(pictures.all_records(), "span_token_begin", {"place", "span"});
   const SampleArray last(pictures.all_records(), "span_token_end", {"place", "span"});
-  if (!first.record() || !last.record()) return {0, 0};
+  if (!first.record() || !last.record()) return {};
   const int64_t spans = AxisSize(*first.record(), "span");
   const QStringList names = Texts(*first.record(), kSpanName);
+  const int64_t cell = sample * AxisSize(*first.record(), "place") + place;
   for (int64_t span = 0; span < spans; ++span) {
-    if (names.value(place * spans + span) != QLatin1String("gold")) continue;
-    return {static_cast<int>(first.First({place, span})),
-            static_cast<int>(last.First({place, span}))};
+    if (names.value(cell * spans + span) != QLatin1String("gold")) continue;
+    return {"gold", static_cast<int64_t>(first.At(sample, {place, span})),
+            static_cast<int64_t>(last.At(sample, {place, span}))};
   }
-  return {0, 0};
+  return {};
 }
 
-// The head with the most attention on the gold, as the mean over places: of all samples if the file
-// has these means, else of the first sample. Without gold, the head with the least attention on the
-// first tokens.
-HeadChoice ChosenByPlace(const FilePictures& pictures, const SampleArray& rows) {
-  const SampleArray means(pictures.all_records(), "mean_gold_attention",
-                          {"place", "layer", "head"});
-  if (means.record()) {
-    return ChooseHead(ArrayTable(means.record(), "mean_gold_attention"),
-                      QObject::tr("most attention on the gold"));
-  }
+// The attention of each head on the tokens of a sample and place, as the mean over both. Samples
+// without tokens are left out.
+HeadTable MeanOn(const SampleArray& rows,
+                 const std::function<TokenSpan(int64_t place, int64_t sample)>& tokens) {
   const Record& record = *rows.record();
-  HeadTable on_gold{{}, AxisSize(record, "layer"), AxisSize(record, "head")};
-  HeadTable on_first = on_gold;
-  const int64_t places = AxisSize(record, "place");
-  for (int64_t at = 0; at < on_gold.layers * on_gold.heads; ++at) {
-    double gold_sum = 0;
-    double first_sum = 0;
-    for (int64_t place = 0; place < places; ++place) {
-      const QVector<double> row = rows.FirstRow({place, at / on_gold.heads, at % on_gold.heads});
-      const auto [begin, end] = GoldAt(pictures, place);
-      gold_sum += SumOver(std::span(row), {"", begin, end});
-      first_sum += SumOver(std::span(row), {"", 0, kSinkTokens});
+  HeadTable table{{}, AxisSize(record, "layer"), AxisSize(record, "head")};
+  table.values.assign(static_cast<size_t>(table.layers * table.heads), 0);
+  int64_t cells = 0;
+  for (int64_t sample = 0; sample < rows.samples(); ++sample) {
+    for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
+      const TokenSpan span = tokens(place, sample);
+      if (span.empty()) continue;
+      ++cells;
+      for (size_t i = 0; i < table.values.size(); ++i) {
+        const auto head = static_cast<int64_t>(i);
+        const QVector<double> row =
+            rows.Row(sample, {place, head / table.heads, head % table.heads});
+        table.values[i] += SumOver(std::span(row), span);
+      }
     }
-    on_gold.values.push_back(gold_sum / static_cast<double>(places));
-    on_first.values.push_back(first_sum / static_cast<double>(places));
   }
+  if (cells == 0) return {};
+  for (double& value : table.values) value /= static_cast<double>(cells);
+  return table;
+}
+
+// The attention of each head on the gold, as the mean over samples and places, which the file may
+// state; empty if the file has no gold.
+HeadTable OnGold(const FilePictures& pictures, const SampleArray& rows) {
+  const Record* means = pictures.FindInFile(kMeanGoldAttention, {"place", "layer", "head"}).a;
+  if (means) return ArrayTable(means, kMeanGoldAttention);
+  return MeanOn(rows,
+                [&](int64_t place, int64_t sample) { return GoldAt(pictures, place, sample); });
+}
+
+// The head with the most attention on the gold; without gold, that with the least attention on the
+// first tokens.
+HeadChoice ChosenByPlace(const HeadTable& on_gold, const SampleArray& rows) {
   if (std::ranges::any_of(on_gold.values, [](double value) { return value > 0; }))
     return ChooseHead(on_gold, QObject::tr("most attention on the gold"));
-  return ChooseHead(on_first,
+  const auto first = [](int64_t /*place*/, int64_t /*sample*/) {
+    return TokenSpan{"", 0, kSinkTokens};
+  };
+  return ChooseHead(MeanOn(rows, first),
                     QObject::tr("least attention on the first %1 tokens").arg(kSinkTokens), true);
+}
+
+// Draws the map of heads by attention on the gold, unless means by place are drawn.
+void DrawOnGold(FilePictures& pictures, const HeadTable& on_gold, const SampleArray& rows,
+                HeadId head) {
+  const std::vector<std::string> axes = {"place", "layer", "head"};
+  if (on_gold.values.empty() || pictures.Find(kMeanGoldAttention, axes).a) return;
+  const bool is_mean = rows.samples() > 1 || pictures.FindInFile(kMeanGoldAttention, axes).a;
+  const QStringList places = AxisLabels(*rows.record(), "place");
+  HeadMapPlot plot;
+  plot.Show({on_gold, QObject::tr("attention on the gold"),
+             QObject::tr("attention on the gold (share)")});
+  plot.SelectHead(head);
+  plot.SetTitle(QObject::tr("Attention of the last query on the gold: %1, %2")
+                    .arg(is_mean ? QObject::tr("mean over samples") : QObject::tr("first sample"),
+                         places.size() == 1 ? QObject::tr("gold at place %1").arg(places.front())
+                                            : QObject::tr("mean over places")));
+  pictures.Write(plot, QStringLiteral("attention_on_gold"));
 }
 
 // Draws Fig. 4 and 6 of Ms-PoE: a row of panels per head, one panel per place. Keys that the
@@ -323,8 +366,10 @@ void DrawRowsByPlace(FilePictures& pictures) {
   if (!rows.record()) return;
   const SampleArray counted(pictures.all_records(), kCountedKeys, axes);
   const Record& record = *rows.record();
-  const HeadChoice choice = ChosenByPlace(pictures, rows);
+  const HeadTable on_gold = OnGold(pictures, rows);
+  const HeadChoice choice = ChosenByPlace(on_gold, rows);
   const std::vector<HeadId> heads = pictures.HeadsIn(record, choice);
+  DrawOnGold(pictures, on_gold, rows, heads.front());
   const QStringList places = AxisLabels(record, "place");
   const bool one_head = heads.size() == 1;
   std::vector<MapPanel> panels;
@@ -332,9 +377,10 @@ void DrawRowsByPlace(FilePictures& pictures) {
     for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
       const QString at = QObject::tr("gold at place %1").arg(places.value(place));
       const std::vector<int64_t> row = {place, head.layer, head.head};
+      const TokenSpan gold = GoldAt(pictures, place);
       panels.push_back({one_head ? at : HeadText(head) + QStringLiteral(", ") + at,
                         {rows.FirstRow(row)},
-                        GoldAt(pictures, place),
+                        {static_cast<int>(gold.begin), static_cast<int>(gold.end)},
                         counted.record() ? counted.FirstRow(row) : QVector<double>()});
     }
   }

@@ -131,7 +131,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   if (one_file) {
     CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
   } else {
-    MakeFolder(out);
+    MakeFolder(out, "Give another --out");
   }
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";

@@ -16,7 +16,7 @@ import threading
 import warnings
 from typing import Any, Callable, Iterator
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 from midscope._program import installed_program, program_environment
 

@@ -364,7 +364,9 @@ class Model:
         return f"ratios({self.put(text.getvalue().encode(), '.csv')})"
 
     def put(self, data: bytes, suffix: str = "") -> str:
-        """Writes a temporary file on the engine's machine and returns its path, for settings and tasks that read files.
+        """Writes a file on the engine's machine and returns its path, for settings and tasks that read files.
+
+        The same data have the same path in every session. The file is removed 90 days after it was last written.
 
         Args:
             data: at most 16 MB.

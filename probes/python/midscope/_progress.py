@@ -16,7 +16,7 @@ class Progress:
         self._bar: Any = None
         self._make: Any = None
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-not-found,import-untyped,unused-ignore]
             self._make = tqdm
         except ImportError:
             pass

@@ -23,7 +23,7 @@ def report(*files: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         >>> sweep = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood", file="shown.h5")
         >>> midscope.report("shown.h5")
     """
-    arguments = ["report", *map(os.fspath, files)]
+    arguments = ["report", *[os.fspath(file) for file in files]]
     if out is not None:
         arguments += ["--out", os.fspath(out)]
     if overwrite:

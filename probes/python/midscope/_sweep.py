@@ -88,7 +88,7 @@ class Sweep:
             >>> table = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood")
             >>> table.to_pandas()[["place", "answer_nll"]]
         """
-        import pandas as pd
+        import pandas as pd  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         return pd.DataFrame(self.rows)
 

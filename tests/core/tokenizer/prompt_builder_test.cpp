@@ -99,16 +99,21 @@ TEST(PromptBuilder, NamesTheSpanThatIsWrong) {
   EXPECT_THAT(BuildError("aXbXc", {"gold=X"}),
               AllOf(HasSubstr("span 'gold'"), HasSubstr("more than once")));
   EXPECT_THAT(BuildError("ababa", {"gold=aba"}), HasSubstr("more than once"));
-  EXPECT_THAT(BuildError("abc", {"gold=X"}), HasSubstr("'X' does not occur"));
+  EXPECT_THAT(BuildError("abc", {"gold=X"}),
+              AllOf(HasSubstr("'X' does not occur"), HasSubstr("prompt. Copy it from the prompt"),
+                    HasSubstr("gold=START:END")));
   EXPECT_THAT(BuildError("abc", {"gold=2:4"}),
               HasSubstr("bytes 2:4 are not a passage of the prompt, which has 3 bytes. Passages of "
                         "the prompt are counted in bytes, span= of a term in tokens"));
   EXPECT_THAT(BuildError("abc", {"gold=2:2"}), HasSubstr("not a passage"));
   EXPECT_THAT(BuildError("abc", {"gold=0:99999999999999999999"}), HasSubstr("does not occur"));
-  EXPECT_THAT(BuildError("abc", {"gold=a", "gold=b"}), HasSubstr("span 'gold': is named twice"));
-  EXPECT_THAT(BuildError("abc\x04", {"gold=3:4"}), HasSubstr("no token of the prompt overlaps it"));
+  EXPECT_THAT(BuildError("abc", {"gold=a", "gold=b"}),
+              HasSubstr("span 'gold': is named twice. Give"));
+  EXPECT_THAT(BuildError("abc\x04", {"gold=3:4"}),
+              HasSubstr("no token of the prompt overlaps it. Give"));
   EXPECT_THAT(BuildError("", {}), HasSubstr("it has no tokens"));
-  EXPECT_THAT(BuildError("abc", {}, "\x04"), HasSubstr("has no tokens in this model's vocabulary"));
+  EXPECT_THAT(BuildError("abc", {}, "\x04"),
+              HasSubstr("has no tokens in this model's vocabulary. Give"));
   EXPECT_THAT(BuildError("abc\xff", {}), HasSubstr("prompt: not UTF-8 at byte 3"));
 }
 

@@ -47,6 +47,22 @@ TEST_F(RecordReader, AddressesNameAFileARecordOrAnArray) {
   EXPECT_EQ(ReadRecords(path_ + "::/entry/sweep").provenance.model_path, "model.gguf");
 }
 
+TEST_F(RecordReader, AnArrayOfOneRecordNeedsNoRecord) {
+  const RunFile file = ReadRecords(path_ + "::accuracy");
+  ASSERT_EQ(file.records.size(), 1U);
+  EXPECT_EQ(file.records[0].name, "sweep");
+  EXPECT_EQ(file.records[0].signal, "accuracy");
+  // A record of that name has precedence over its array.
+  EXPECT_GT(ReadRecords(path_ + "::last_query_attention").records.at(0).arrays.size(), 1U);
+  std::vector<Record> twice = ExampleRecords();
+  twice[1].arrays[0].name = "answer_nll";
+  twice[1].signal = "answer_nll";
+  WriteRecords(folder_.File("twice.h5"), twice, ExampleProvenance());
+  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure,
+                           [&] { ReadRecords(folder_.File("twice.h5") + "::answer_nll"); }),
+              HasSubstr("Give one of them: last_query_attention/answer_nll, sweep/answer_nll"));
+}
+
 TEST_F(RecordReader, WrongNamesGetTheNearestOne) {
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { ReadRecords(path_ + "::swep"); }),
               HasSubstr("'sweep'"));

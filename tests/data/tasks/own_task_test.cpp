@@ -141,8 +141,65 @@ TEST_F(OwnTask, GuessesFieldsAndNotesWhichItTook) {
   EXPECT_THAT(Refused(R"({"documents": null, "reply": "a", "question": "?"})"),
               AllOf(HasSubstr("has no 'answers'; its fields"), HasSubstr("'documents' (null)"),
                     HasSubstr("'reply'")));
-  EXPECT_THAT(Own(R"({"positive_ctxs": ["a"], "question": "?", "answer": "Ann"})")->notes(),
+  EXPECT_THAT(Own(R"({"snippets": ["a"], "question": "?", "answer": "Ann"})")->notes(),
               ElementsAre(HasSubstr("no line has documents")));
+}
+
+// DPR: positives are gold and come first; a field with all documents has precedence.
+TEST_F(OwnTask, PartsOfTheDocumentsAreGoldOrNot) {
+  const std::string positives = R"({"positive_ctxs": [{"title": "Inn", "text": "Ann's."}], )";
+  const std::string others =
+      R"("negative_ctxs": [{"title": "", "text": "Tom's."}], "hard_negative_ctxs": ["Sue's."], )"
+      R"("question": "Whose?", "answers": ["Ann"]})";
+  const auto task = Own(positives + others);
+  EXPECT_THAT(task->Make(0, 3).text, HasSubstr("Sue's.\nTom's.\nInn: Ann's.\n"));
+  EXPECT_EQ(Passage(task->Make(0, 1), "gold"), "Inn: Ann's.");
+  EXPECT_THAT(task->notes(),
+              ElementsAre(AllOf(HasSubstr("'positive_ctxs' as gold documents"),
+                                HasSubstr("'hard_negative_ctxs' as other documents"))));
+  const auto whole =
+      Own(R"({"ctxs": ["Tom's.", "Ann's."], "gold": "Ann's.", "pos": "NN", )" + others);
+  EXPECT_THAT(whole->Make(0, 1).text, HasSubstr("Ann's.\nTom's.\n\n"));
+  EXPECT_THAT(whole->notes(), ElementsAre(HasSubstr("hard_negative_ctxs, negative_ctxs, pos")));
+}
+
+// The forms of HotpotQA, its copy with columns, MS MARCO with columns, SQuAD, TriviaQA, Haystack,
+// LlamaIndex and LangChain.
+TEST_F(OwnTask, DocumentsAndAnswersHaveTheFormsOfPublicDataSets) {
+  const std::string question = R"(, "question": "Whose is the inn?", )";
+  const std::string answer = R"("answer": "Ann"})";
+  for (
+      const std::string& line : {
+          R"({"context": [["Mill", ["Tom's.", " Old."]], ["Inn", ["Ann's.", " Big."]]])" +
+              question + R"("supporting_facts": [["Inn", 0], ["Inn", 1]], )" + answer,
+          R"({"context": {"title": ["Mill", "Inn"], "sentences": [["Tom's."], ["Ann's.", "Big."]]})" +
+              question + R"("supporting_facts": {"title": ["Inn"], "sent_id": [0]}, )" + answer,
+          R"({"passages": {"passage_text": ["a", "Inn: Ann's. Big."], "is_selected": [0, 1]})" +
+              question + answer,
+          R"({"source_nodes": [{"node": {"text": "a"}}, {"node": {"text": "Inn: Ann's. Big."}}])" +
+              question + R"("gold": 2, "gold_from": 1, )" + answer,
+          R"({"documents": ["a", {"kwargs": {"page_content": "Inn: Ann's. Big."}, "isgold": true}])" +
+              question + R"("answers": {"text": ["Ann"], "answer_start": [4]}})",
+          R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
+              R"("answer": {"value": "Ann", "aliases": ["Anne"]}})",
+          R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
+              R"("answers": [{"data": "Ann"}]})",
+      }) {
+    const TaskSample sample = Own(line)->Make(0, 2);
+    EXPECT_EQ(Passage(sample, "gold"), "Inn: Ann's. Big.") << line;
+    EXPECT_EQ(sample.answer, " Ann") << line;
+  }
+  EXPECT_THAT(Own(R"({"question": "?", "answers": {"text": [], "answer_start": []}})"
+                  "\n"
+                  R"({"question": "?", "answers": {"text": ["b"], "answer_start": [0]}})")
+                  ->notes(),
+              ElementsAre(HasSubstr("1 of 2 lines are left out, because they have no answer")));
+  EXPECT_THAT(Refused(R"({"messages": []})"),
+              HasSubstr("Rename the field with the question to 'question'"));
+  EXPECT_THAT(Refused(R"({"query": "?", "result": "a"})"),
+              HasSubstr("Rename the field with the right answer to 'answers'"));
+  EXPECT_THAT(Refused(R"({"question": "?", "answers": [{"score": 1}]})"),
+              HasSubstr("it must be named text, value, answer or data"));
 }
 
 TEST_F(OwnTask, GoldIsNamedByIdentifierOrText) {
@@ -158,6 +215,31 @@ TEST_F(OwnTask, GoldIsNamedByIdentifierOrText) {
   EXPECT_EQ(gold(R"("gold": 3)"), "c");
   EXPECT_THAT(Refused(documents + R"("gold": "x8"})"), HasSubstr("'x8' is neither"));
   EXPECT_EQ(Passage(Own(Line("\"3\""))->Make(0, 1), "gold"), "cy");
+}
+
+// Chunks of one document have its identifier: all of them are gold.
+TEST_F(OwnTask, AllDocumentsWithANamedIdentifierAreGold) {
+  const TaskSample sample =
+      Own(R"({"documents": [{"doc_id": 7, "text": "a"}, "c", {"doc_id": 7, "text": "b"}],)"
+          R"( "question": "?", "answers": ["b"], "gold_id": 7})")
+          ->Make(0, 3);
+  EXPECT_EQ(Passage(sample, "gold"), "a");
+  EXPECT_EQ(Passage(sample, "gold 2"), "b");
+  const std::string line = R"({"documents": [{"id": "x", "text": "a"}, "c"], "question": "?", )";
+  EXPECT_EQ(Own(line + R"("answers": ["c"], "gold": ""})" + "\n" + line +
+                R"("answers": ["a b"], "gold": "x"})")
+                ->samples(),
+            1);
+}
+
+TEST_F(OwnTask, EmptyTextsAreRefused) {
+  EXPECT_THAT(Refused(R"({"documents": ["a", ""], "question": "?", "answers": ["a"]})"),
+              AllOf(HasSubstr("line 1"), HasSubstr("an empty document in 'documents'")));
+  EXPECT_THAT(Refused(R"({"question": " ", "answers": ["a"]})"),
+              HasSubstr("an empty field 'question'"));
+  EXPECT_THAT(Refused(" \n"), HasSubstr("one line of JSON. Give"));
+  EXPECT_THAT(Refused("7"), HasSubstr("must be an object. A JSONL file has one object per line"));
+  EXPECT_THAT(Refused("{\n \"question\": \"?\"\n}\n"), HasSubstr("jq -c . FILE"));
 }
 
 TEST_F(OwnTask, LinesWithoutGoldAreLeftOutWithANote) {

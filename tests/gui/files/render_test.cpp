@@ -6,6 +6,8 @@
 #include <QLocale>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cstring>
+#include <limits>
 #include <map>
 
 #include "core/base/error.h"
@@ -407,6 +409,60 @@ class RenderTest : public QObject {
     QVERIFY(numbers.contains("# L0H1: attention of the last token, gold shaded; first sample"));
   }
 
+  // The attention of a sweep, of its first place: the mean over samples by head, and a head's row.
+  void AttentionOfASweepIsAMeanOverSamples() {
+    Record record = SweepRecord();
+    record.axes.push_back({"layer", 1, "", {}, {}});
+    record.axes.push_back({"head", 2, "", {}, {}});
+    record.axes.push_back({"key", 3, "", {}, {}});
+    const std::vector<std::string> cells = {"sample", "place"};
+    record.arrays.push_back({"gold_token_begin", cells, std::vector<int64_t>{0, 1, 1, 1}, "", ""});
+    record.arrays.push_back({"gold_token_end", cells, std::vector<int64_t>{1, 2, 3, 2}, "", ""});
+    constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+    record.arrays.push_back({"last_query_attention",
+                             {"sample", "layer", "head", "key"},
+                             std::vector<float>{0.25F, 0.75F, kNone, 0.5F, 0.5F, kNone, 0.5F, 0.25F,
+                                                0.25F, 0, 0.5F, 0.5F},
+                             "",
+                             ""});
+    QTemporaryDir folder;
+    const QString file = folder.filePath("sweep.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    for (const char* inside : {"", "::last_query_attention", "::sweep/last_query_attention"}) {
+      const QString out = folder.filePath(QStringLiteral("out%1").arg(strlen(inside)));
+      const QStringList written = RenderFile({file + inside, out, {"png"}, {}, {}});
+      QVERIFY(written.contains(out + "/attention_on_gold.png"));
+      const QByteArray map = All(out + "/attention_on_gold.csv");
+      QVERIFY2(map.contains("on the gold: mean over samples, gold at place 1\n"), map);
+      QVERIFY2(map.contains("\n0,0,0.375\n0,1,0.75\n"), map);
+      const QByteArray row = All(out + "/attention_L0H1_by_place.csv");
+      QVERIFY2(row.contains("\ngold at place 1: attention,1,0.5\n"), row);
+    }
+  }
+
+  // Without a picture of the record, the message names records that have one.
+  void ARecordWithoutPictureNamesOthers() {
+    std::vector<Record> records = ProbeRecords();
+    Record counted;
+    counted.name = "counted_keys";
+    counted.axes = {{"layer", 1, "", {}, {}}, {"head", 1, "", {}, {}}, {"key", 2, "", {}, {}}};
+    counted.arrays = {
+        {"counted_keys", {"layer", "head", "key"}, std::vector<uint8_t>{0, 1}, "", ""}};
+    std::erase_if(records, [](const Record& one) { return one.name == "counted_keys"; });
+    records.push_back(counted);
+    QTemporaryDir folder;
+    const QString file = folder.filePath("probe.h5");
+    WriteRecords(file.toStdString(), records, {});
+    try {
+      RenderFile({file + "::counted_keys", folder.filePath("out"), {"png"}, {}, {}});
+      QFAIL("no error");
+    } catch (const Error& error) {
+      const QByteArray what = error.what();
+      QVERIFY2(what.contains("can be drawn: ") && what.contains("last_query_attention"), what);
+      QVERIFY2(!what.contains("prompt"), what);
+    }
+  }
+
   // One figure with a row of panels per head; the counted keys are its rings.
   void SeveralHeadsByPlaceAreRowsOfOneFigure() {
     Record record;
@@ -489,6 +545,7 @@ class RenderTest : public QObject {
     QTemporaryDir folder;
     const QString file = folder.filePath("sweep.h5");
     WriteRecords(file.toStdString(), {SweepRecord()}, {});
+    QVERIFY_EXCEPTION_THROWN(RenderFile({file, folder.path(), {"svg"}, {HeadId{0, 0}}, {}}), Error);
     const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
     QCOMPARE(written,
              (QStringList{folder.filePath("outcome_nll.svg"), folder.filePath("outcome_nll.csv"),

@@ -8,9 +8,12 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +24,7 @@
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 #include "tests/probes/support/local_engine_fixture.h"
@@ -221,6 +225,29 @@ TEST(SentFilesTest, FilesOfThisMachineTravel) {
   EngineLink near(Program());
   EXPECT_EQ(SentFiles(near).Sent(path), path);
   std::remove(path.c_str());
+}
+
+// The name is that of the contents, in every session; what was sent long ago is removed.
+TEST(SentFilesTest, TheSameContentsHaveTheSameName) {
+  namespace fs = std::filesystem;
+  const test::TemporaryFolder cache;
+  const std::string program = "XDG_CACHE_HOME='" + cache.path().string() + "' exec \"$0\" \"$@\"";
+  const auto sent = [&](const std::string& text) {
+    EngineLink link(ProgramAfter(program));
+    return SentFiles(link).SentText(text, ".jsonl");
+  };
+  const std::string first = sent("a log");
+  const std::string second = sent("another log");
+  EXPECT_NE(second, first);
+  const fs::path folder = fs::path(first).parent_path();
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+  fs::last_write_time(second, fs::file_time_type::clock::now() - std::chrono::days(91));
+  EXPECT_EQ(sent("a log"), first);
+  std::ifstream file(first);
+  std::string text;
+  std::getline(file, text);
+  EXPECT_EQ(text, "a log");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
 }
 
 TEST(EngineLinkTest, AGreetingIsSkippedAndShownIfNoEngineFollows) {

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <utility>
 
+#include "data/store/run_store.h"
 #include "probes/base/records.h"
 #include "probes/sweep/merged_means.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/probes/support/sweep_fixture.h"
 
 namespace midscope {
@@ -113,6 +116,15 @@ TEST_F(ScanSweep, EqualsTheSweepOfItsSettings) {
   const Record record = reader.Read(kScanRecord);
   const ScanEffects effects = ScanEffectsOf(run.plan, result.outcomes);
   EXPECT_EQ(ArrayValues<double>(record, "effect")[1], effects.places[1].effect);
+}
+
+TEST(StoredPlanTest, AFileWithoutPlanIsAnErrorWithItsRemedy) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.File("probe.h5");
+  WriteRecords(path, {}, {});
+  EXPECT_THAT(test::ErrorMessage([&] { StoredPlan(RunReader(path)); }),
+              ::testing::EndsWith(
+                  "probe.h5: has no plan of a sweep. Give a file of midscope sweep or scan"));
 }
 
 }  // namespace
