@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/base/end_process.h"
 #include "core/compute/process_start.h"
 #include "data/store/reader/reader_process.h"
 #include "data/store/reader/reader_service.h"
@@ -33,5 +34,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "midscope: %s. Install the program with its libraries\n", dlerror());
     return kExitFailure;
   }
-  return run(argc, argv);
+  return midscope::EndProcess(run(argc, argv));
 }

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/deep_decoder.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
@@ -78,7 +79,7 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
 }
 
 TEST(WhatIfEach, EqualsEachSettingAlone) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Intervention> settings = Settings();
   WhatIf together(decoder, SomePrompts(*decoder));
   WhatIf alone(decoder, SomePrompts(*decoder));
@@ -102,7 +103,7 @@ TEST(WhatIfEach, EqualsEachSettingAlone) {
 }
 
 TEST(WhatIfEach, LeavesTracesAsTheyWere) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   std::vector<Intervention> late = Settings();
   std::erase_if(late, [](const Intervention& setting) {
     return setting == ParseIntervention("pi(1.5)") ||
@@ -129,7 +130,7 @@ TEST(WhatIfEach, LeavesTracesAsTheyWere) {
 }
 
 TEST(WhatIfEach, WorksWithoutRoomForTraces) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Intervention> settings = {ParseIntervention(kSettings[0]),
                                               ParseIntervention(kSettings[3])};
   WhatIf plenty(decoder, SomePrompts(*decoder));
@@ -144,7 +145,7 @@ TEST(WhatIfEach, WorksWithoutRoomForTraces) {
 }
 
 TEST(WhatIfEach, CanBeCancelled) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   std::atomic<bool> cancel = false;
   JobContext context;
