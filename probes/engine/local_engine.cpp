@@ -40,6 +40,7 @@
 #include "probes/measure/channels/prompt_channels.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep.h"
 
@@ -188,7 +189,7 @@ const Prompt& LocalEngine::RequirePrompt(size_t place) {
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
   // Open the new model first, so that the old one stays if that fails.
   std::shared_ptr<const Decoder> decoder =
-      Decoder::Open(request.model, ReadDecoderOptions(request), context);
+      midscope::OpenDecoder(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
   channels_ = KeptChannelSearch();
   settled_ = SettledOutcomes();

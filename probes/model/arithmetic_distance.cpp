@@ -7,6 +7,7 @@
 
 #include "core/run/scoring.h"
 #include "data/tasks/task.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {
@@ -26,7 +27,7 @@ std::vector<Outcome> OutcomesIn(const Arithmetic& arithmetic, const std::string&
   options.dtype = arithmetic.dtype;
   options.products = arithmetic.products;
   options.auto_dtype = false;
-  const auto decoder = Decoder::Open(model, options, context);
+  const auto decoder = OpenDecoder(model, options, context);
   const bool has_items = FitsTokenizer(decoder->tokenizer(), kTask);
   const auto task =
       MakeTaskFor(decoder->tokenizer(), has_items ? kTask : kAnyTokenizersTask, /*seed=*/1);

@@ -2,6 +2,7 @@
 #include "probes/model/memory_estimate.h"
 
 #include "core/decoder/trace.h"
+#include "probes/model/tensor_library.h"
 
 namespace midscope {
 
@@ -18,6 +19,7 @@ int64_t LatentOutBytes(const ModelConfig& config, kernels::Dtype dtype) {
 }  // namespace
 
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens) {
+  LoadTensorLibrary();
   const int64_t element = kernels::SizeOf(dtype);
   MemoryEstimate estimate;
   estimate.weight_bytes = config.parameters * element;

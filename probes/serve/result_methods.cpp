@@ -11,6 +11,7 @@
 #include "data/store/run_store.h"
 #include "data/sweep/sample_view.h"
 #include "probes/base/private_folder.h"
+#include "probes/model/tensor_library.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/method.h"
 #include "probes/sweep/curve_points.h"
@@ -80,6 +81,7 @@ Message Curves(EngineSession& session, const Call& call) {
 
 Message Devices(EngineSession& /*session*/, const Call& call) {
   const bool facts = call.params.Flag("facts", true);
+  LoadTensorLibrary();
   Message devices = Message::array();
   for (const DeviceName& device : AvailableDevices()) {
     devices.push_back({{"device", DeviceText(device)}});

@@ -13,6 +13,7 @@
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/shared_prefix.h"
+#include "probes/model/tensor_library.h"
 #include "probes/sweep/likelihood_prompts.h"
 
 namespace midscope {
@@ -65,6 +66,7 @@ double ArmCost::TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
     sum += std::max(last_rows, static_cast<double>(tokens) * share);
     if (share >= 1) whole.push_back({ids, tokens, after[i]});
   }
+  LoadTensorLibrary();
   if (const auto sharing = FindPrefixSharing(whole))
     sum -= static_cast<double>(
         std::accumulate(sharing->rows.begin(), sharing->rows.end(), int64_t{0}));

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/end_process.h"
+
 namespace {
 
 constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in CMake
@@ -54,5 +56,5 @@ int main(int argc, char** argv) {
     }
     GTEST_FLAG_SET(filter, filter);
   }
-  return RUN_ALL_TESTS();
+  return midscope::EndProcess(RUN_ALL_TESTS());
 }

@@ -21,6 +21,7 @@
 #include "probes/measure/channels/channels_run.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 
 namespace midscope::cli {
 namespace {
@@ -88,7 +89,7 @@ void RunChannels(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckEarly(options);
   FindChannelsRun run = ReadChannelOptions(
-      options, Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job));
+      options, OpenDecoder(options.Text("model"), ReadDecoderOptions(options), input.job));
   run.out = options.Text("out");
   run.resume = options.Flag("resume");
   CheckSearchOptions(run.search, run.decoder->config());

@@ -22,6 +22,7 @@
 #include "probes/measure/builtin/answer_record.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/prompt_record.h"
@@ -84,7 +85,7 @@ void RunGenerate(const CommandInput& input) {
   const PromptFormat format = ReadPromptFormat(options);
   const std::string& file = options.Text("out");
   CheckOutOption(options);
-  const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
+  const auto decoder = OpenDecoder(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   input.job.Log(SentLine(prompt, tokenizer, format));

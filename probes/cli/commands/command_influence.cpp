@@ -23,6 +23,7 @@
 #include "probes/measure/influence/influence_records.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/prompt_record.h"
@@ -122,6 +123,7 @@ void RunInfluence(const CommandInput& input) {
   const Intervention setting = ParseIntervention(OneSetting(options, "influence"));
   const ProbeBatch batch = InfluencePrompts(
       options, model, setting, scan ? scan->samples : std::vector<int64_t>(), input.job);
+  LoadTensorLibrary();
   const GradientPass pass(*model.source,
                           {.setting = setting,
                            .dtype = ParseDtype(options.Text("dtype")),

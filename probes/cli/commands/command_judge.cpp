@@ -17,6 +17,7 @@
 #include "probes/cli/text/record_text.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/sweep/answer_judge.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/plan_texts.h"
@@ -78,7 +79,7 @@ void RunJudge(const CommandInput& input) {
   CheckOutOption(options);
   const RunReader reader(options.Text("file"));
   CheckGeneratedTexts(reader);
-  const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
+  const auto decoder = OpenDecoder(options.Text("model"), ReadDecoderOptions(options), input.job);
   AnswerJudge judge(decoder);
   input.job.Log(judge.format().is_chat()
                     ? "judge: prompts are sent in its chat template"

@@ -20,6 +20,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/model/model_options.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/tuning/lens_options.h"
 
@@ -120,6 +121,7 @@ void RunLens(const CommandInput& input) {
   const Clock::time_point start = Clock::now();
   if (lens.prompts < options.Integer("samples")) {
     const Prompts prompts = LensPrompts(options, *model.tokenizer, input.job);
+    LoadTensorLibrary();
     const LensFit fit(*model.source,
                       {.dtype = ParseDtype(options.Text("dtype")),
                        .threads = options.Has("threads") ? options.Integer("threads") : 0},

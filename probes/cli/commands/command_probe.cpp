@@ -19,6 +19,7 @@
 #include "probes/engine/run_probe.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
@@ -46,7 +47,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   CheckOutOption(options);
-  const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
+  const auto decoder = OpenDecoder(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));

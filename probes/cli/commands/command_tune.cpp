@@ -22,6 +22,7 @@
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/sweep/rank_group.h"
 #include "probes/tuning/tuning_documents.h"
 #include "probes/tuning/tuning_options.h"
@@ -180,6 +181,7 @@ class TuneRun {
       return leads() ? ReadRecords(LossFile(run_.folder)).records.at(0) : Record();
     }
     TuningSamples samples;
+    LoadTensorLibrary();
     ranks_.Agree([&] {
       samples = SamplesOf(*request_, options_, *model_->tokenizer, job_);
       tuner_.emplace(*model_->source, run_.settings, job_);

@@ -14,6 +14,7 @@
 #include "core/model/model_source.h"
 #include "core/tokenizer/tokenizer.h"
 #include "probes/model/model_options.h"
+#include "probes/model/tensor_library.h"
 
 namespace midscope::cli {
 namespace {
@@ -201,6 +202,7 @@ ModelFacts ReadModelFacts(const std::string& model) {
   facts.tokenizer.add_bos = tokenizer.add_bos();
   facts.tokenizer.chat_template = !tokenizer.chat_template().empty();
   facts.interventions = CheckInterventions(facts.config);
+  LoadTensorLibrary();
   facts.devices = ListDeviceFacts();
   facts.supported = true;
   return facts;

@@ -26,6 +26,7 @@
 #include "probes/cli/console/output.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/sweep/sample_source.h"
@@ -76,7 +77,7 @@ ProbeBatchRun::Prepared ProbeBatchRun::Prepare(const ProbeCell& cell) {
     if (!decoder_ || cell.cell.model != model_ ||
         opened.arithmetic() != decoder_->options().arithmetic()) {
       decoder_.reset();  // memory may not suffice for two models
-      decoder_ = Decoder::Open(cell.cell.model, opened, job_);
+      decoder_ = OpenDecoder(cell.cell.model, opened, job_);
       model_ = cell.cell.model;
     }
     prepared.batch = ReadBatch(options, prepared.format, decoder_->tokenizer());

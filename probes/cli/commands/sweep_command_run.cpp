@@ -32,6 +32,7 @@
 #include "probes/cli/commands/sweep_table.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
@@ -219,7 +220,7 @@ void SweepCommandRun::Open(const std::string& model, const DecoderOptions& optio
   if (decoder_ && model == model_ && options.arithmetic() == decoder_->options().arithmetic())
     return;
   decoder_.reset();  // memory may not suffice for two models
-  decoder_ = Decoder::Open(model, options, job_);
+  decoder_ = OpenDecoder(model, options, job_);
   model_ = model;
 }
 

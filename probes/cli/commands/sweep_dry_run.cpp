@@ -24,6 +24,7 @@
 #include "probes/cli/console/text_table.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"
+#include "probes/model/tensor_library.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/likelihood_prompts.h"
 #include "probes/sweep/sweep_context.h"
@@ -160,7 +161,7 @@ class Planner {
     if (decoder_ && model == model_) return;
     const Clock::time_point start = Clock::now();
     decoder_.reset();
-    decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
+    decoder_ = OpenDecoder(model, ReadDecoderOptions(options_), job_);
     seconds_to_open_ = SecondsSince(start);
     model_ = model;
     throughput_.reset();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The program `midscope`: a small front of the library with its commands, which loads LibTorch.
-// Started as a reader of damaged files (data/store/reader), it does without, so that it starts in
-// milliseconds.
+// The program `midscope`: a small front of the library with its commands. Started as a reader of
+// damaged files (data/store/reader), it does without that, too, so that it starts in milliseconds.
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <string>
 
+#include "core/base/end_process.h"
 #include "core/compute/process_start.h"
 #include "data/store/reader/reader_process.h"
 #include "data/store/reader/reader_service.h"
@@ -15,6 +15,7 @@ namespace {
 
 // Found by the program's run path: in the build folder and beside the installed programs.
 constexpr const char* kCommands = "libmidscope_cli.so";
+constexpr const char* kTensors = "libmidscope_core.so";
 constexpr int kExitFailure = 1;
 
 }  // namespace
@@ -27,11 +28,17 @@ int main(int argc, char** argv) {
   // Global, as if it were linked: libraries that it loads, such as plug-ins of MPI, use its
   // symbols.
   void* commands = dlopen(kCommands, RTLD_LAZY | RTLD_GLOBAL);
+  if (!commands) {
+    // LD_BIND_NOW: all symbols are looked up at once, also those that are otherwise found once a
+    // model is opened (probes/model/tensor_library.h).
+    dlopen(kTensors, RTLD_LAZY | RTLD_GLOBAL);
+    commands = dlopen(kCommands, RTLD_LAZY | RTLD_GLOBAL);
+  }
   auto* run =
       commands ? reinterpret_cast<int (*)(int, char**)>(dlsym(commands, "MidscopeMain")) : nullptr;
   if (!run) {
     std::fprintf(stderr, "midscope: %s. Install the program with its libraries\n", dlerror());
     return kExitFailure;
   }
-  return run(argc, argv);
+  return midscope::EndProcess(run(argc, argv));
 }

@@ -10,6 +10,7 @@
 #include "probes/cli/console/text_table.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"
+#include "probes/model/tensor_library.h"
 
 namespace midscope::cli {
 
@@ -85,6 +86,7 @@ std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConf
       "last-query attention):\n{}",
       tokens, table.Text());
   if (std::none_of(devices.begin(), devices.end(), IsGpu)) {
+    LoadTensorLibrary();
     const MissingGpu missing = WhyGpuIsMissing();
     text += "no GPU: " + missing.reason + (missing.remedy.empty() ? "" : ". " + missing.remedy);
     text += '\n';

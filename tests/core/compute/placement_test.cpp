@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
@@ -97,14 +98,15 @@ TEST(PlacementText, ADeviceThatIsNotThereIsNamedWithTheRemedy) {
   EXPECT_THROW(Decoder::Open("no such file", options), Error);
 }
 
-// Reads every point in some rows; sets one element at the points in `writes` (to a value that mpt
-// does not clamp).
+// Reads every point in some rows, or sets one element at one point (to a value that mpt does not
+// clamp).
 class Everything : public Hook {
  public:
-  explicit Everything(std::vector<HookPoint> writes = {}) : writes_(std::move(writes)) {}
+  explicit Everything(std::optional<HookPoint> write = {}) : write_(write) {}
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
-    const bool write = std::find(writes_.begin(), writes_.end(), point) != writes_.end();
-    return {write ? HookAccess::kWrite : HookAccess::kRead, {sequence.rows - 7, sequence.rows - 1}};
+    if (write_ && point != *write_) return {};
+    return {write_ ? HookAccess::kWrite : HookAccess::kRead,
+            {sequence.rows - 7, sequence.rows - 1}};
   }
   void OnActivation(HookView& view) override {
     Values& seen = points[HookName(view.point)];
@@ -113,7 +115,7 @@ class Everything : public Hook {
         for (int64_t d = 0; d < view.shape[3]; ++d) seen.push_back(view.At(0, b, c, d));
       }
     }
-    if (std::find(writes_.begin(), writes_.end(), view.point) == writes_.end()) return;
+    if (!write_) return;
     // The last number of a row: of latent attention the first ones of values and z are not used. Of
     // two rows: the query of one that begins a chunk does not matter.
     for (int64_t b = std::max<int64_t>(view.shape[1] - 2, 0); b < view.shape[1]; ++b)
@@ -122,7 +124,7 @@ class Everything : public Hook {
   std::map<std::string, Values> points;
 
  private:
-  std::vector<HookPoint> writes_;
+  std::optional<HookPoint> write_;
 };
 
 struct Outcome {
@@ -284,11 +286,11 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
     }
   }
   for (const HookPoint& point : points) {
-    Everything on_kernels({point});
+    Everything on_kernels(point);
     const Values expected = Run(*kernels_, "none", &on_kernels).logits;
     EXPECT_GT(Difference(expected, clean), 0) << HookName(point);
     for (const auto& [text, decoder] : placed_) {
-      Everything there({point});
+      Everything there(point);
       EXPECT_LE(Difference(Run(*decoder, "none", &there).logits, expected),
                 kTolerance * Largest(expected))
           << text << " " << HookName(point);

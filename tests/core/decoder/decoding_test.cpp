@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decoding token by token, and prompts in chunks, under a setting with every kind of term on the
-// embedded model.
+// Decoding token by token, and prompts in chunks, under a setting with every kind of term on a
+// small model.
 //
 // Contract (float32): for each of 32 tokens decoded on a trace, logits are within 1e-3 of one run
 // over prompt and generated tokens with the prompt's ratios; those of the last prompt row after
@@ -11,16 +11,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
-#include "core/base/error.h"
-#include "core/model/model_source.h"
 #include "core/run/scoring.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/deep_decoder.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
@@ -36,15 +32,6 @@ constexpr double kChange = 1e-2;
 constexpr size_t kPromptTokens = 40;
 constexpr size_t kSteps = 32;
 constexpr size_t kSettingsAtOnce = 17;
-
-std::vector<int32_t> PromptIds(const Decoder& decoder) {
-  std::vector<int32_t> ids = decoder.tokenizer().EncodeIds(
-      "In the old town by the river there stood a house with a red door, and in that house lived a "
-      "clockmaster who kept a list of all the clocks that he had ever repaired. One evening in "
-      "autumn a stranger knocked");
-  ids.resize(kPromptTokens);
-  return ids;
-}
 
 constexpr const char* kStackOnGroups =
     "ms-poe(mode=group) + channel(100, factor=0, layers=8-25, change_value=yes) + "
@@ -115,7 +102,12 @@ std::vector<Case> Cases(const Decoder& decoder, std::span<const std::string> set
   std::vector<Case> cases;
   cases.reserve(settings.size());
   for (const std::string& setting : settings)
-    cases.push_back({setting, ParseIntervention(setting), PromptIds(decoder), nullptr, {}, {}});
+    cases.push_back({setting,
+                     ParseIntervention(setting),
+                     testing::SomeIds(decoder, kPromptTokens),
+                     nullptr,
+                     {},
+                     {}});
   return cases;
 }
 
@@ -188,20 +180,8 @@ void ExpectChunksAgree(const Decoder& decoder, std::vector<Case>& cases, size_t 
   }
 }
 
-// The embedded model, or null with the reason in `why`.
-std::shared_ptr<const Decoder> Embedded(std::string& why) {
-  try {
-    return testing::EmbeddedDecoder();
-  } catch (const Error& error) {
-    why = error.what();
-    return nullptr;
-  }
-}
-
 TEST(Decoding, CachedTokensAndChunksEqualRecomputationUnderEveryTerm) {
-  std::string why;
-  const auto decoder = Embedded(why);
-  if (!decoder) GTEST_SKIP() << why;
+  const auto decoder = testing::DeepDecoder();
   const test::TemporaryFolder folder;
   std::string table = "layer,head,ratio\n";
   for (int layer = 0; layer < 30; ++layer) {
@@ -229,28 +209,12 @@ TEST(Decoding, CachedTokensAndChunksEqualRecomputationUnderEveryTerm) {
   }
 }
 
-// The embedded model as if it had been trained on `tokens` tokens, in a file of `folder`.
-std::string ShortenedModel(const test::TemporaryFolder& folder, uint32_t tokens) {
-  std::ifstream file(ModelPath("embedded"), std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const std::string key = "llama.context_length";
-  // The key is followed by the type of its value (4: uint32) and the value.
-  char* value = bytes.data() + bytes.find(key) + key.size();
-  EXPECT_EQ(*value, 4);
-  std::memcpy(value + 4, &tokens, sizeof(tokens));
-  const std::filesystem::path path = folder.path() / "model.gguf";
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path.string();
-}
-
 // Beyond the trained context dynamic schemes have other frequencies for every length: each token's
 // logits are those of one run over the tokens up to it.
 TEST(Decoding, DynamicSchemesFollowTheLength) {
-  std::string why;
-  if (!Embedded(why)) GTEST_SKIP() << why;
-  const test::TemporaryFolder folder;
   constexpr uint32_t kTrained = kPromptTokens + 28;
-  const auto decoder = Decoder::Open(ShortenedModel(folder, kTrained), {});
+  const test::TemporaryFile file(testing::DeepModelBytes(kTrained));
+  const auto decoder = Decoder::Open(file.path().string(), {});
   const std::vector<std::string> settings = {
       "dynamic-linear", "dynamic-ntk(2) + channel(100, factor=-1, layers=8-25, change_value=yes)"};
   std::vector<Case> cases = Cases(*decoder, settings);

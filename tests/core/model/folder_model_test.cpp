@@ -377,12 +377,11 @@ TEST(FolderModel, RefusesFoldersAndFilesThatAreNoModels) {
 
 TEST(HostileConfig, TwoThousandMutatedConfigurations) {
   std::mt19937_64 random(5);
+  const TemporaryFolder folder;
   int refused = 0;
   const std::vector<std::string> names = {"llama", "gemma3", "phi3-long", "gpt-neox", "mpt"};
   for (int i = 0; i < 2000; ++i) {
     const std::string& name = names[static_cast<size_t>(i) % names.size()];
-    static const TemporaryFolder folder;
-    const TemporaryFolder* work = &folder;
     std::ifstream file(Tiny(name) / "config.json");
     std::string text{std::istreambuf_iterator<char>(file), {}};
     const uint64_t places = 1 + random() % 4;
@@ -395,9 +394,9 @@ TEST(HostileConfig, TwoThousandMutatedConfigurations) {
       }
     }
     if (random() % 8 == 0) text.resize(random() % text.size());
-    work->Write("config.json", text);
+    folder.Write("config.json", text);
     // Anything but an Error (a crash, std::bad_alloc, a library's exception) fails the test.
-    if (!ErrorMessage([&] { ReadFolderConfig(work->path()); }).empty()) ++refused;
+    if (!ErrorMessage([&] { ReadFolderConfig(folder.path()); }).empty()) ++refused;
   }
   EXPECT_GT(refused, 500);
   EXPECT_LT(refused, 2000);

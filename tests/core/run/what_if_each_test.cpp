@@ -15,6 +15,7 @@
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/deep_decoder.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
@@ -72,7 +73,7 @@ Outcomes Each(WhatIf& what_if, const std::vector<Intervention>& settings) {
 }
 
 TEST(WhatIfEach, EqualsEachSettingAlone) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Intervention> settings = Settings();
   WhatIf together(decoder, SomePrompts(*decoder));
   WhatIf alone(decoder, SomePrompts(*decoder));
@@ -96,7 +97,7 @@ TEST(WhatIfEach, EqualsEachSettingAlone) {
 }
 
 TEST(WhatIfEach, LeavesTracesAsTheyWere) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   std::vector<Intervention> late = Settings();
   std::erase_if(late, [](const Intervention& setting) {
     return setting == ParseIntervention("pi(1.5)") ||
@@ -123,7 +124,7 @@ TEST(WhatIfEach, LeavesTracesAsTheyWere) {
 }
 
 TEST(WhatIfEach, WorksWithoutRoomForTraces) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Intervention> settings = {ParseIntervention(kSettings[0]),
                                               ParseIntervention(kSettings[3])};
   WhatIf plenty(decoder, SomePrompts(*decoder));
@@ -138,7 +139,7 @@ TEST(WhatIfEach, WorksWithoutRoomForTraces) {
 }
 
 TEST(WhatIfEach, CanBeCancelled) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   std::atomic<bool> cancel = false;
   JobContext context;

@@ -12,6 +12,7 @@
 #include "core/run/what_if_pair.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/deep_decoder.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
@@ -22,8 +23,8 @@ constexpr int64_t kPromptTokens = 26;
 
 Prompt SomePrompt(uint64_t seed) {
   Prompt prompt;
-  prompt.ids = testing::SomeIds(*testing::EmbeddedDecoder(), kPromptTokens, seed);
-  prompt.answer_ids = testing::SomeIds(*testing::EmbeddedDecoder(), 3, 53);
+  prompt.ids = testing::SomeIds(*testing::DeepDecoder(), kPromptTokens, seed);
+  prompt.answer_ids = testing::SomeIds(*testing::DeepDecoder(), 3, 53);
   const auto begin = static_cast<int64_t>(5 + seed);
   prompt.spans = {{"gold", 0, 0, begin, begin + 4}};
   return prompt;
@@ -31,7 +32,7 @@ Prompt SomePrompt(uint64_t seed) {
 
 std::shared_ptr<PatchSources> Sources() {
   return std::make_shared<PatchSources>(
-      *testing::EmbeddedDecoder(), PatchPrompts{[](int64_t place, int64_t samples_on) {
+      *testing::DeepDecoder(), PatchPrompts{[](int64_t place, int64_t samples_on) {
         return SomePrompt(static_cast<uint64_t>(place + samples_on));
       }});
 }
@@ -43,7 +44,7 @@ RunResult FullRun(const Prompt& prompt, const std::string& setting) {
   request.prompt_tokens = kPromptTokens;
   request.intervention =
       ResolvePassages(Sources()->Give(ParseIntervention(setting), prompt), prompt);
-  return testing::EmbeddedDecoder()->RunOne(request);
+  return testing::DeepDecoder()->RunOne(request);
 }
 
 void ExpectEqual(const WhatIfOutcome& outcome, const RunResult& full, const Prompt& prompt,
@@ -79,7 +80,7 @@ const std::vector<std::string>& PatchSettings() {
 
 TEST(WhatIfPatch, EqualsAFullRun) {
   const Prompt prompt = SomePrompt(3);
-  WhatIf what_if(testing::EmbeddedDecoder(), {prompt});
+  WhatIf what_if(testing::DeepDecoder(), {prompt});
   what_if.TakePatchesFrom(Sources());
   for (const int turn : {0, 1}) {
     std::vector<std::string> settings = PatchSettings();
@@ -94,7 +95,7 @@ TEST(WhatIfPatch, EqualsAFullRun) {
 // The scheme stays while patches of what its scores are made of come and go.
 TEST(WhatIfPatch, RatiosFollowPatchedQueriesAndKeys) {
   const Prompt prompt = SomePrompt(3);
-  WhatIf what_if(testing::EmbeddedDecoder(), {prompt});
+  WhatIf what_if(testing::DeepDecoder(), {prompt});
   what_if.TakePatchesFrom(Sources());
   const std::string scheme = "ms-poe(layers=2-29)";
   for (const char* patch : {"what=q, span=last, layers=5", "what=k, span=gold, layers=3-9",
@@ -108,7 +109,7 @@ TEST(WhatIfPatch, RatiosFollowPatchedQueriesAndKeys) {
 
 TEST(WhatIfPatch, EqualsAFullRunWithDroppedLayers) {
   const Prompt prompt = SomePrompt(3);
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, {prompt}, decoder->TraceBytes(kPromptTokens + 2) / 2);
   what_if.TakePatchesFrom(Sources());
   for (const std::string& setting : PatchSettings()) {
@@ -120,7 +121,7 @@ TEST(WhatIfPatch, EqualsAFullRunWithDroppedLayers) {
 
 TEST(WhatIfPatch, SettingsTogetherEqualEachAlone) {
   const std::vector<Prompt> prompts = {SomePrompt(3), SomePrompt(4)};
-  WhatIf together(testing::EmbeddedDecoder(), prompts);
+  WhatIf together(testing::DeepDecoder(), prompts);
   together.TakePatchesFrom(Sources());
   std::vector<std::string> texts = PatchSettings();
   for (const char* what : {"resid", "q", "k", "v", "z", "attn_out", "mlp_out"})
@@ -137,7 +138,7 @@ TEST(WhatIfPatch, SettingsTogetherEqualEachAlone) {
 }
 
 TEST(WhatIfPatch, RunsTheRowsThatChange) {
-  WhatIf what_if(testing::EmbeddedDecoder(), {SomePrompt(3)});
+  WhatIf what_if(testing::DeepDecoder(), {SomePrompt(3)});
   what_if.TakePatchesFrom(Sources());
   const auto work = [&](const std::string& setting) {
     what_if.Evaluate({});
@@ -166,7 +167,7 @@ TEST(WhatIfPatch, RunsTheRowsThatChange) {
 // The control: another sample's values give that sample's answer.
 TEST(WhatIfPatch, FromAnotherSampleGivesItsAnswer) {
   const Prompt prompt = SomePrompt(3);
-  WhatIfPair pair(testing::EmbeddedDecoder(), {prompt});
+  WhatIfPair pair(testing::DeepDecoder(), {prompt});
   pair.TakePatchesFrom(Sources());
   const auto top = [](const std::vector<float>& logits) { return TopTokens(logits, 1).front().id; };
   const int32_t own = top(pair.Evaluate({}).outcomes[0].last_logits);

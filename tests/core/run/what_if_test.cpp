@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A what-if equals a full run, for every kind of change, in any order of changes.
+// A what-if equals a full run, for every kind of change, in any order of changes (on the embedded
+// model, see what_if_pairs_test).
 //
 // Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4; Ms-PoE's ratios must
 // equal those of the full run here. Not bit-equal, because matrix products of few rows sum in
@@ -17,6 +18,8 @@
 #include "core/plan/awareness_rule.h"
 #include "core/run/what_if_pair.h"
 #include "core/terms/intervention_text.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/deep_decoder.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {
@@ -155,7 +158,7 @@ const std::vector<std::string>& Settings() {
 }
 
 TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Prompt> prompts = SomePrompts(*decoder);
   WhatIfPair pair(decoder, prompts, 0, /*position_awareness=*/true);
   pair.Evaluate({});
@@ -185,19 +188,24 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
 }
 
 TEST(WhatIf, EveryChangeEqualsAFullRun) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder), 0, /*position_awareness=*/true);
+  std::vector<float> plain;
   for (const std::string& setting : Settings()) {
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
     for (size_t i = 0; i < what_if.prompts().size(); ++i) {
       ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
     }
+    if (plain.empty()) plain = result.outcomes[0].last_logits;
+    if (setting == "none") continue;
+    EXPECT_GT(test::Difference(result.outcomes[0].last_logits, plain), 10 * kLogitTolerance)
+        << setting;
   }
 }
 
 // The common beginning of prompts is run once, where nothing behind it affects it.
 TEST(WhatIf, PromptsThatBeginAlikeShareTheirRows) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const auto share = [&](const std::string& setting, int64_t memory_limit = 0) {
     WhatIf what_if(decoder, SomePrompts(*decoder), memory_limit);
     return what_if.Evaluate(ParseIntervention(setting)).share;
@@ -218,7 +226,7 @@ TEST(WhatIf, PromptsThatBeginAlikeShareTheirRows) {
 }
 
 TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   EXPECT_FALSE(what_if.Evaluate({}).last_rows_only);
   const WhatIfResult changed =
@@ -231,7 +239,7 @@ TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {
 }
 
 TEST(WhatIf, AttentionRowsThatWereLeftOutAreMadeUpFor) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   const std::string setting = "channel(100, factor=-1, layers=8-25)";
   what_if.Evaluate({});
@@ -257,7 +265,7 @@ int64_t BytesOf(const Decoder& decoder, const std::vector<Prompt>& prompts) {
 }
 
 TEST(WhatIf, AMemoryLimitDropsTheLowestLayersAndNoMoreThanNeeded) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Prompt> prompts = SomePrompts(*decoder);
   const int64_t limit = BytesOf(*decoder, prompts) / 2;
   WhatIf what_if(decoder, prompts, limit);
@@ -286,7 +294,7 @@ TEST(WhatIf, AMemoryLimitDropsTheLowestLayersAndNoMoreThanNeeded) {
 }
 
 TEST(WhatIf, WithoutRoomForALayerEveryRunIsFullAndAgrees) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder), 1);
   EXPECT_EQ(what_if.trace(0), nullptr);
   what_if.Evaluate({});
@@ -301,14 +309,14 @@ TEST(WhatIf, WithoutRoomForALayerEveryRunIsFullAndAgrees) {
 
 // Sums of ablated heads are kept too, so they count.
 TEST(WhatIf, MeansOfHeadsCountAgainstTheLimit) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   const std::vector<Prompt> prompts = SomePrompts(*decoder);
   WhatIf unlimited(decoder, prompts);
   const int64_t plain = unlimited.Evaluate({}).kept.bytes;
   EXPECT_EQ(plain, BytesOf(*decoder, prompts));
   const std::string means = "ablate([L20H3,L21G1], with=mean)";
   EXPECT_EQ(unlimited.Evaluate(ParseIntervention(means)).kept.bytes,
-            plain + int64_t{93 + 61 + 93} * 4 * 64 * 8);
+            plain + int64_t{93 + 61 + 93} * 4 * decoder->config().head_dim * 8);
   EXPECT_EQ(unlimited.Evaluate({}).kept.bytes, plain);  // and go with them
 
   WhatIf limited(decoder, prompts, plain);
@@ -321,7 +329,7 @@ TEST(WhatIf, MeansOfHeadsCountAgainstTheLimit) {
 }
 
 TEST(WhatIf, RowsBeforeTheFirstThatChangesAreNotRun) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   what_if.Evaluate({});
   const auto first_row = [&](const std::string& setting) {
@@ -341,7 +349,7 @@ TEST(WhatIf, RowsBeforeTheFirstThatChangesAreNotRun) {
 
 // A run cancelled at any layer leaves nothing behind that a later one would mistake for its own.
 TEST(WhatIf, CancelledRunsDoNotSpoilLaterOnes) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   what_if.Evaluate({});
   for (const int64_t stop : {0, 9, 17, 28}) {
@@ -363,7 +371,7 @@ TEST(WhatIf, CancelledRunsDoNotSpoilLaterOnes) {
 }
 
 TEST(WhatIf, RowsBeforeTheLastAreUnchangedByChannelScaling) {
-  const auto decoder = testing::EmbeddedDecoder();
+  const auto decoder = testing::DeepDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
   what_if.Evaluate({});
   const std::vector<float> before = what_if.trace(0)->Channel(30, 100);

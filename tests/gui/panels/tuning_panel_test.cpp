@@ -146,14 +146,14 @@ class TuningPanelTest : public QObject, protected RealWindow {
   }
 
   void ARunIsCancelledAtOnceAndGoesOn() {
-    Show("long", "1200");
+    Show("long", "600");
     Click("tuning_start");
     auto* left = Find<QLabel>("tuning_left");
     QTRY_VERIFY_WITH_TIMEOUT(left->text().contains(" left"), kLongest);
     // Neither the form nor the losses of another run change what the running one is.
     panel_->form()->SetText("out", folder_.filePath("another").toStdString());
     panel_->OpenLosses({folder_.filePath("tuned")});
-    Q_EMIT panel_->process()->Noted("step 1200/1200: loss 1, rate 1, 20 tokens/s");
+    Q_EMIT panel_->process()->Noted("step 600/600: loss 1, rate 1, 20 tokens/s");
     QCOMPARE(panel_->loss()->graph(0)->data()->size(), 6);
     QElapsedTimer clock;
     clock.start();
@@ -169,7 +169,7 @@ class TuningPanelTest : public QObject, protected RealWindow {
     Click("tuning_start");
     QVERIFY(Ended());
     QVERIFY2(Note().startsWith("Done: "), qPrintable(Note()));
-    QCOMPARE(panel_->loss()->graph(0)->data()->size(), 1200);
+    QCOMPARE(panel_->loss()->graph(0)->data()->size(), 600);
     QVERIFY(Find<QPushButton>("tuning_beside")->isEnabled());
     // Another plan for the same folder is refused by the program, in its words.
     panel_->form()->SetText("steps", "5");

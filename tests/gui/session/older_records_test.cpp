@@ -8,6 +8,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
@@ -73,8 +74,13 @@ class OlderRecordsTest : public QObject {
       return ReadRecords(path.toStdString()).records;
     }
     QByteArray Exported(const char* stem) {
-      window.ExportTo(folder.filePath("pictures"), true);
-      QFile svg(folder.filePath("pictures/") + stem + ".svg");
+      const std::vector<Plot*> plots = window.plots();
+      const auto plot = std::find_if(plots.begin(), plots.end(), [stem](const Plot* one) {
+        return one->file_stem() == QLatin1String(stem);
+      });
+      if (plot == plots.end()) return {};
+      QFile svg(folder.filePath(QLatin1String(stem)) + ".svg");
+      window.ExportPlot(**plot, svg.fileName(), true);
       return svg.open(QIODevice::ReadOnly) ? svg.readAll() : QByteArray();
     }
     // Holds all runs, requests B, and waits until one of them is under way.

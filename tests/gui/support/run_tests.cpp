@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/end_process.h"
+
 namespace midscope::test {
 namespace {
 
@@ -42,7 +44,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   argv[1] = argv[0];
-  const QApplication application(--argc, ++argv);
-  QTEST_SET_MAIN_SOURCE_PATH
-  return QTest::qExec(test->second().get(), argc, argv);
+  int status = 0;
+  {
+    const QApplication application(--argc, ++argv);
+    QTEST_SET_MAIN_SOURCE_PATH
+    status = QTest::qExec(test->second().get(), argc, argv);
+  }
+  return midscope::EndProcess(status);
 }

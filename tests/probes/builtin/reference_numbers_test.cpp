@@ -58,11 +58,11 @@ TEST(ReferenceNumbers, ModelFacts) {
 TEST(ReferenceNumbers, TurningChannel100TurnsTheBiasOfTheListTask) {
   const std::string turned = "channel(100, factor=-1, layers=8-25)";
   const json result =
-      Json({"sweep", "embedded", "--task", "list:lines=20", "--places", "1,20", "--samples", "40",
+      Json({"sweep", "embedded", "--task", "list:lines=20", "--places", "1,20", "--samples", "10",
             "--seed", "1", "--with", "none", "--with", turned, "--json"});
   std::map<std::pair<std::string, int>, double> nll;
   for (const json& row : result["rows"]) {
-    EXPECT_EQ(row["samples"], 40);
+    EXPECT_EQ(row["samples"], 10);
     nll[{row["setting"], row["place"]}] = row["answer_nll"];
   }
   ASSERT_EQ(nll.size(), 4u);

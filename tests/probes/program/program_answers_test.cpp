@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/utf8.h"
+#include "tests/paths.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {
@@ -15,6 +16,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
 Arguments Sweep(const std::string& samples, const std::string& file) {
   return {"sweep",     "embedded",
@@ -91,11 +94,12 @@ TEST(ProgramAnswers, TablesAndCaptionsFitTheWidth) {
       {"info", "embedded", "--tokens", "1000,4000"},
       {"rope", "--dim", "64", "--base", "100000", "--context", "8192", "--factor", "4"},
       {"positions", "cream", "--tokens", "4096", "--context", "32768", "--coverage"},
-      {"scan", "embedded", "--task", "list:lines=4", "--places", "1,2,4", "--samples", "2",
-       "--layers", "8-9"},
-      {"probe", "embedded", "--prompt", "The capital of France is", "--channels", "100"},
-      {"sweep", "embedded", "--task", "list:lines=4", "--places", "1,4", "--samples", "2",
-       "--score", "both", "--with", "none", "--with", "channel(100, factor=-1, layers=8-25)"},
+      {"scan", kTiny, "--task", "kv:pairs=3", "--places", "1,2,3", "--samples", "2",
+       "--beyond-context", "--layers", "0-1"},
+      {"probe", kTiny, "--prompt", "The capital of France is", "--channels", "10"},
+      {"sweep", kTiny, "--task", "kv:pairs=2", "--places", "1,2", "--samples", "2",
+       "--beyond-context", "--score", "both", "--with", "none", "--with",
+       "channel(10, factor=-1, layers=0-1)"},
   };
   for (const Arguments& command : commands) {
     for (const char* columns : {"80", "200"}) {

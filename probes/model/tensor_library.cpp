@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "probes/model/tensor_library.h"
+
+#include <dlfcn.h>
+
+#include "core/base/error.h"
+
+namespace midscope {
+
+void LoadTensorLibrary() {
+  // Found by the run path of this library; global, because the callers were linked without it.
+  static const void* const library = dlopen("libmidscope_core.so", RTLD_LAZY | RTLD_GLOBAL);
+  if (library == nullptr) {
+    throw Failure("libmidscope_core.so", dlerror(), "Install the program with its libraries");
+  }
+}
+
+std::shared_ptr<const Decoder> OpenDecoder(const std::string& model, const DecoderOptions& options,
+                                           const JobContext& context) {
+  LoadTensorLibrary();
+  return Decoder::Open(model, options, context);
+}
+
+}  // namespace midscope
