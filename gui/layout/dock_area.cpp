@@ -292,21 +292,23 @@ void DockArea::Popup(const QString& id, const QPoint& position) {
     dock->close();
     return;
   }
-  if (dock->isHidden()) {
+  const bool opens = dock->isHidden();
+  if (opens) {
     dock->setFloating(true);
     dock->move(position);
-    // A scroll area's own hint is smaller than its content.
-    if (const auto* scroll = dock->findChild<QScrollArea*>()) {
-      const QWidget* content = scroll->widget();
-      const int frames = 2 * dock->style()->pixelMetric(QStyle::PM_DockWidgetFrameWidth);
-      const int width = std::max(dock->width(), content->sizeHint().width() + frames);
-      const int height =
-          std::max(content->sizeHint().height(), content->heightForWidth(width - frames));
-      dock->resize(width, height + frames + dock->titleBarWidget()->sizeHint().height());
-    }
   }
   Show(id);
-  if (dock->isFloating()) dock->activateWindow();
+  if (!dock->isFloating()) return;
+  dock->activateWindow();
+  // A scroll area's own hint is smaller than its content, whose height depends on the width.
+  const auto* scroll = dock->findChild<QScrollArea*>();
+  if (!opens || !scroll) return;
+  const QWidget* content = scroll->widget();
+  const int frames = 2 * dock->style()->pixelMetric(QStyle::PM_DockWidgetFrameWidth);
+  const int width = std::max(dock->width(), content->sizeHint().width() + frames);
+  const int height =
+      std::max(content->sizeHint().height(), content->heightForWidth(width - frames));
+  dock->resize(width, height + frames + dock->titleBarWidget()->sizeHint().height());
 }
 
 void DockArea::ToggleWhole(QDockWidget* dock) {

@@ -38,6 +38,7 @@ class LayoutsTest : public QObject {
   void ThePoppedUpModelIsShownWholeAndClosedByEscOrByItsButton() {
     WindowRig<> rig;
     rig.Show();
+    QVERIFY(rig.OpenModel());  // the panel names it
     const QDockWidget* dock = rig.window.docks()->Find(QStringLiteral("model"));
     auto* button = rig.Find<QToolButton>("top_model");
     button->click();
