@@ -414,8 +414,7 @@ void FileMenu::WriteReport(const QString& path) {
 }
 
 void FileMenu::ChooseExport() {
-  const QString folder =
-      QFileDialog::getExistingDirectory(parent_, tr("Export all plots as PNG, SVG and PDF into"));
+  const QString folder = ChooseFolder(parent_, tr("Export all plots as PNG, SVG and PDF into"));
   if (!folder.isEmpty()) Q_EMIT ExportRequested(folder);
 }
 

@@ -5,6 +5,7 @@
 #include <QTextStream>
 #include <QTimer>
 #include <clocale>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -46,6 +47,23 @@ int Complain(const QString& message) {
 
 bool HasDisplay() {
   return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+// Receives Qt's messages while QApplication is constructed. If that fails, Qt would abort: ends the
+// program with one line instead, of which the first warning is the reason.
+void EndWithoutDisplay(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+  static QString reason;
+  const bool of_screen = QLatin1String(context.category).startsWith(QLatin1String("qt.qpa"));
+  if (type != QtFatalMsg) {
+    if (!of_screen) QTextStream(stderr) << qFormatLogMessage(type, context, message) << '\n';
+    if (of_screen && reason.isEmpty()) reason = message;
+    return;
+  }
+  const QString display = qEnvironmentVariable("DISPLAY", qEnvironmentVariable("WAYLAND_DISPLAY"));
+  Complain(QStringLiteral("display '%1': %2. Set DISPLAY to a screen that can be reached, or use "
+                          "--render or --screenshot with DISPLAY unset")
+               .arg(display, reason.isEmpty() ? message.section(QLatin1Char('\n'), 0, 0) : reason));
+  std::_Exit(kFailureStatus);
 }
 
 void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
@@ -181,7 +199,9 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
   ArgumentVector arguments(qt_arguments);
+  qInstallMessageHandler(EndWithoutDisplay);
   QApplication app(arguments.count(), arguments.data());
+  qInstallMessageHandler(nullptr);
   // Numbers are formatted as in tables and files whatever the desktop's language: in widgets, and
   // in C functions, whose locale QApplication sets.
   QLocale::setDefault(QLocale::c());

@@ -73,7 +73,8 @@ void WindowActions::AddExport() {
   const auto write = [this, &file](const char* id, const QString& title, const QString& help,
                                    const QKeySequence& key, bool overwrite) {
     Parameter path = TextParameter("path", "a folder, or a .png, .svg or .pdf file");
-    actions_->Add(id, file, title, help,
+    // The menu has the first one, which overwrites files after a question.
+    actions_->Add(id, overwrite ? QString() : file, title, help,
                   {.shortcut = key, .argument = overwrite ? Required(path) : path},
                   [this, overwrite](const QString& into) {
                     into.isEmpty() ? window_->files()->ChooseExport() : ExportInto(into, overwrite);
@@ -83,7 +84,7 @@ void WindowActions::AddExport() {
         tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; into a .png, .svg "
            "or .pdf file: the plot that was shown last. Asks before it overwrites a file"),
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
-  write("export-over", tr("Export plots (o&verwrite)…"),
+  write("export-over", tr("Export plots and overwrite…"),
         tr("The same, and overwrites files that are there already"), {}, true);
   actions_->Add("adapter-scale", file, tr("Scale of B's adap&ter…"),
                 tr("Factor of the adapter of B's model; 0: without it"),

@@ -44,9 +44,9 @@ bool IsTokenAxis(const std::string& axis) {
 }
 
 QString NameOfArray(const Record& record, const Array& array) {
-  return QStringLiteral("%1: %2")
-      .arg(QString::fromStdString(record.name), QString::fromStdString(array.name))
-      .replace('_', ' ');
+  QString name = QString::fromStdString(record.name);
+  if (array.name != record.name) name += QStringLiteral(": ") + QString::fromStdString(array.name);
+  return name.replace('_', ' ');
 }
 
 }  // namespace

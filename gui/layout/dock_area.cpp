@@ -12,6 +12,8 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMouseEvent>
+#include <QScrollArea>
+#include <QStyle>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
@@ -286,12 +288,27 @@ void DockArea::FocusNext(bool backwards) {
 void DockArea::Popup(const QString& id, const QPoint& position) {
   QDockWidget* dock = Find(id);
   if (!dock) return;
-  if (dock->isHidden()) {
+  if (dock->isFloating() && dock->isVisible()) {
+    dock->close();
+    return;
+  }
+  const bool opens = dock->isHidden();
+  if (opens) {
     dock->setFloating(true);
     dock->move(position);
   }
   Show(id);
-  if (dock->isFloating()) dock->activateWindow();
+  if (!dock->isFloating()) return;
+  dock->activateWindow();
+  // A scroll area's own hint is smaller than its content, whose height depends on the width.
+  const auto* scroll = dock->findChild<QScrollArea*>();
+  if (!opens || !scroll) return;
+  const QWidget* content = scroll->widget();
+  const int frames = 2 * dock->style()->pixelMetric(QStyle::PM_DockWidgetFrameWidth);
+  const int width = std::max(dock->width(), content->sizeHint().width() + frames);
+  const int height =
+      std::max(content->sizeHint().height(), content->heightForWidth(width - frames));
+  dock->resize(width, height + frames + dock->titleBarWidget()->sizeHint().height());
 }
 
 void DockArea::ToggleWhole(QDockWidget* dock) {
@@ -351,8 +368,15 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWid
   });
 }
 
-// The menu's button is in sight while the pointer or the keyboard focus is in the panel.
+// The menu's button is in sight while the pointer or the keyboard focus is in the panel. Esc closes
+// a panel that is a window of its own.
 bool DockTitle::eventFilter(QObject* watched, QEvent* event) {
+  const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+  if (key && dock_->isFloating() && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    event->accept();
+    if (event->type() == QEvent::KeyPress) dock_->close();
+    return true;
+  }
   const bool enters = event->type() == QEvent::Enter;
   if (enters || (event->type() == QEvent::Leave && !more_->menu()->isVisible())) {
     QWidget* focus = QApplication::focusWidget();

@@ -42,7 +42,8 @@ class DockArea : public QMainWindow {
   // Shows a dock and brings it to the front of its tabs.
   void Show(const QString& id);
   void ShowPanel(QWidget* panel);
-  // Shows a dock as a window at this position on the screen, or raises it where it already is.
+  // Shows a dock as a window at this position on the screen, closes it if it is one already, or
+  // raises it where it is docked.
   void Popup(const QString& id, const QPoint& position);
   // Gives the focus to the next visible dock, in reading order, or to the previous one.
   void FocusNext(bool backwards);

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
+constexpr const char* kPictureLabel = "midscope_picture_label";
 constexpr const char* kCsvName = "midscope_csv_name";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 constexpr char kInTable[] = "midscope_in_table";
@@ -126,6 +127,15 @@ void SetCsvName(QCPAxis* axis, const QString& name) { axis->setProperty(kCsvName
 
 void NoteElided(QCPAxis* axis, const QString& full) {
   axis->setProperty(kFullLabel, QStringList{full, axis->label()});
+}
+
+void SetPictureLabel(QCPAxis* axis, const QString& label) {
+  axis->setProperty(kPictureLabel, label);
+}
+
+QString PictureLabel(const QCPAxis& axis) {
+  const QString label = FullLabel(axis);
+  return label.isEmpty() ? axis.property(kPictureLabel).toString() : label;
 }
 
 // If the label was set after NoteElided, it is not elided.

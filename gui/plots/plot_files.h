@@ -39,6 +39,9 @@ void SetCsvName(QCPAxis* axis, const QString& name);
 void NoteElided(QCPAxis* axis, const QString& full);
 // The full label of the axis, even if it is drawn elided.
 QString FullLabel(const QCPAxis& axis);
+// A label that the axis has in pictures only, because on the screen a plot beside it has it.
+void SetPictureLabel(QCPAxis* axis, const QString& label);
+QString PictureLabel(const QCPAxis& axis);
 
 // Sets texts for a map's cells [row, column], which the CSV contains in addition to the values.
 void SetCellTexts(QCPColorMap* map, const QStringList& texts);

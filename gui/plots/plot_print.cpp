@@ -46,6 +46,7 @@ struct Plot::PictureState {
   bool own_palette = false;
   QPalette palette;
   std::vector<QPointer<QCPLayerable>> hidden;
+  std::vector<QPointer<QCPColorScale>> scales;  // not on the screen: a plot beside it has the same
   std::vector<AxisState> axes;
   std::vector<NameState> names;
   QString key;  // what letters in the legend mean; "": there are none
@@ -74,8 +75,14 @@ void Plot::BeginPicture() {
     mark->setVisible(false);
     state->hidden.push_back(mark);
   }
+  for (QCPColorScale* scale : findChildren<QCPColorScale*>()) {
+    if (scale->layout()) continue;
+    scale->setVisible(true);
+    plotLayout()->addElement(1, 1, scale);
+    state->scales.emplace_back(scale);
+  }
   const auto keep = [&state, this](QCPAxis* axis) {
-    const QString full = FullLabel(*axis);
+    const QString full = PictureLabel(*axis);
     state->axes.push_back({axis, axis->label(), full, axis->range(), axis->tickLabelRotation()});
   };
   for (const QCPAxisRect* rect : axisRects()) {
@@ -179,6 +186,12 @@ void Plot::EndPicture() {
   }
   for (const QPointer<QCPLayerable>& mark : state->hidden) {
     if (mark) mark->setVisible(true);
+  }
+  for (const QPointer<QCPColorScale>& scale : state->scales) {
+    if (!scale) continue;
+    scale->setVisible(false);
+    plotLayout()->take(scale);
+    plotLayout()->simplify();
   }
   UsePalette(state->palette);
   if (!state->own_palette) setPalette(QPalette());

@@ -3,6 +3,7 @@
 
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -42,9 +43,20 @@ QStringList ChooseEngineFiles(QWidget* parent, const std::shared_ptr<EngineLink>
   return Choose(parent, link, EngineFileDialog::Kind::kFiles, title);
 }
 
+QString ChooseFolder(QWidget* parent, const QString& title) {
+  QFileDialog dialog(parent, title);
+  dialog.setFileMode(QFileDialog::Directory);
+  dialog.setOption(QFileDialog::ShowDirsOnly);
+  if (dialog.exec() != QDialog::Accepted) return {};
+  // Null if the dialog is the desktop's.
+  const auto* line = dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+  const QString typed = line ? dialog.directory().absoluteFilePath(line->text()) : QString();
+  return QFileInfo(typed).isDir() ? typed : dialog.selectedFiles().value(0);
+}
+
 QString ChooseEngineFolder(QWidget* parent, const std::shared_ptr<EngineLink>& link,
                            const QString& title) {
-  if (!link->command().remote) return QFileDialog::getExistingDirectory(parent, title);
+  if (!link->command().remote) return ChooseFolder(parent, title);
   return Choose(parent, link, EngineFileDialog::Kind::kFolder, title).value(0);
 }
 

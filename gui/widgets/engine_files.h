@@ -16,6 +16,10 @@ class QListWidget;
 
 namespace midscope {
 
+// A folder of this machine; "" if the user cancels. QFileDialog::getExistingDirectory may return a
+// folder above the typed one: Qt 6.4 also selects those whose paths the typing passed through.
+QString ChooseFolder(QWidget* parent, const QString& title);
+
 // Each returns the chosen paths; "" or an empty list if the user closes the dialog. `filter`: as
 // for QFileDialog, such as "Models (*.gguf);;All files (*)".
 QString ChooseEngineFile(QWidget* parent, const std::shared_ptr<EngineLink>& link,

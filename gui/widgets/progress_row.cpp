@@ -73,8 +73,9 @@ QString ProgressRow::RateText(const Progress& progress, int64_t before, double s
   if (!progress.unit.empty()) text += QLatin1Char(' ') + QString::fromStdString(progress.unit);
   if (progress.done <= before || seconds < kSoonest) return text;
   const double rate = static_cast<double>(progress.done - before) / seconds;
-  text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
-  if (progress.total > 0) {
+  if (progress.total <= 0) {
+    text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
+  } else {
     const double left = static_cast<double>(progress.total - progress.done) / rate;
     text += left < 90 ? tr(" · %1 s left").arg(std::ceil(left))
                       : tr(" · %1 min left").arg(std::ceil(left / 60));

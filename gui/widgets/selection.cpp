@@ -29,6 +29,7 @@ Selection::Selection(QObject* parent) : QObject(parent) {
 
 void Selection::Choose(HeadId head) {
   chosen_ = true;
+  suggested_ = false;
   const bool previewed = previews();
   preview_.reset();
   if (head == head_) {
@@ -47,7 +48,13 @@ void Selection::Prefer(HeadId head) {
 
 void Selection::Suggest(HeadId head) {
   if (chosen_) return;
+  const bool preferred = preferred_.has_value();
   Choose(std::exchange(preferred_, std::nullopt).value_or(head));
+  suggested_ = !preferred;
+}
+
+void Selection::Reconsider() {
+  if (suggested_) chosen_ = false;
 }
 
 void Selection::PreviewHead(std::optional<HeadId> head) {

@@ -42,13 +42,16 @@ class Selection : public QObject {
   static constexpr size_t kMostPins = 6;
 
   HeadId head() const { return head_; }
-  // Whether the user has selected the head; if not, it is the head that attends most to the gold.
+  // Whether a head is selected, by the user or by Suggest.
   bool chosen() const { return chosen_; }
   void Choose(midscope::HeadId head);
   // Sets the head of a session file: the next Suggest selects it instead of its argument.
   void Prefer(midscope::HeadId head);
-  // Selects the head unless the user has already selected one.
+  // Selects the head unless one is selected; chosen() is then true.
   void Suggest(midscope::HeadId head);
+  // Other prompts are shown: the next Suggest replaces the head of the last one. No effect on a
+  // head that the user has selected.
+  void Reconsider();
 
   // The head under the pointer of a map; nullopt: none.
   void PreviewHead(std::optional<midscope::HeadId> head);
@@ -118,6 +121,7 @@ class Selection : public QObject {
 
   HeadId head_;
   bool chosen_ = false;
+  bool suggested_ = false;  // the head is that of the last Suggest
   std::optional<HeadId> preferred_;
   std::optional<HeadId> preview_;
   std::vector<PinnedHead> pinned_;

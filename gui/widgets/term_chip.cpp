@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kNarrowestFace = 60;
 constexpr int kFaceMargin = 8;
-constexpr qsizetype kLongestText = 44;  // in characters; the tooltip shows the whole text
+constexpr int kFaceFrame = 12;  // pixels of the face beside its text
 
 }  // namespace
 
@@ -76,9 +76,9 @@ void TermChip::ShowTerm(const QString& text, const QString& full, bool on, const
 }
 
 void TermChip::RefreshFace() {
-  QString shown = text_;
-  if (shown.size() > kLongestText) shown = shown.left(kLongestText - 1) + QChar(0x2026);
-  face_->setText(warning_.isEmpty() ? shown : QStringLiteral("⚠ ") + shown);
+  const QString shown = warning_.isEmpty() ? text_ : QStringLiteral("⚠ ") + text_;
+  const int room = face_->isVisible() ? face_->width() - kFaceFrame : QWIDGETSIZE_MAX;
+  face_->setText(QFontMetrics(face_->font()).elidedText(shown, Qt::ElideRight, room));
 }
 
 QString TermChip::text() const { return text_; }
@@ -92,6 +92,7 @@ bool TermChip::open() const { return face_->isChecked(); }
 
 bool TermChip::eventFilter(QObject* watched, QEvent* event) {
   if (watched != face_) return QFrame::eventFilter(watched, event);
+  if (event->type() == QEvent::Resize || event->type() == QEvent::Show) RefreshFace();
   return OnMouse(event) || OnKey(event);
 }
 

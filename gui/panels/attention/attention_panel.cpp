@@ -183,8 +183,17 @@ void AttentionPanel::ShowHead() {
   for (AttentionPlot* plot : all_plots()) plot->FitView();
 }
 
+// Other places and samples of a prompt keep the head, so that they can be compared.
+void AttentionPanel::ReconsiderHead() {
+  const auto& request = session()->shown_prompt_request();
+  if (!request) return;
+  const PromptKey key(request->task, request->text, request->gold_begin, request->gold_end);
+  if (key != std::exchange(head_is_of_, key)) selection()->Reconsider();
+}
+
 void AttentionPanel::Refresh(Changes changes) {
   if (changes & Change::kPrompts) {
+    ReconsiderHead();
     const bool places = beside() == Beside::kPlacesBelow;
     plot_->SetPrompt(session()->prompt());
     for (AttentionPlot* plot : stacked_) {
@@ -243,8 +252,8 @@ void AttentionPanel::Draw() {
   // A what-if replaces the attention of all heads only if it also replaces the map.
   if (!selection()->chosen() && a && !session()->query_row() &&
       (session()->settled(Side::kA) || session()->follows(Side::kA))) {
-    selection()->Suggest(session()->prompt() ? MostAttentionOn(*a, GoldTokens(*session()->prompt()))
-                                             : HeadId{});
+    const TokenSpan gold = session()->prompt() ? GoldTokens(*session()->prompt()) : TokenSpan{};
+    selection()->Suggest(gold.empty() ? selection()->head() : MostAttentionOn(*a, gold));
   }
   head_ = selection()->shown_head();
   if (const Record* shape = a ? a : b) ShowBoxes(shape);

@@ -6,6 +6,8 @@
 
 #include <QVector>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "gui/base/view_types.h"
@@ -79,7 +81,13 @@ class AttentionPanel : public Panel {
   void WalkPlaces();
   void ContinueWalk();
 
+  void ReconsiderHead();
+
+  // Task or own text, and the gold passage in it.
+  using PromptKey = std::tuple<std::string, std::string, int64_t, int64_t>;
+
   HeadId head_;
+  std::optional<PromptKey> head_is_of_;
   QVBoxLayout* column_;
   AttentionPlot* plot_;
   QScrollArea* stack_;         // of the plots below the first one

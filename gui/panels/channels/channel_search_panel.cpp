@@ -125,7 +125,7 @@ QWidget* ChannelSearchPanel::MakeResults() {
   note_ = Named(new QLabel(results), "channels_note");
   note_->setWordWrap(true);
   note_->setContentsMargins(8, 0, 8, 0);
-  auto* splitter = new QSplitter(results);
+  auto* splitter = new QSplitter(Qt::Vertical, results);  // a narrow panel has room for all columns
   box->addWidget(note_);
   box->addWidget(splitter, 1);
   table_ = new ChannelTable(splitter);
@@ -269,8 +269,9 @@ void ChannelSearchPanel::DrawCurves() {
   const RankedChannel* channel = table_->chosen();
   put_on_knob_->setEnabled(channel && session()->ready());
   if (!record) {
-    plot_->SetReason(session()->shows_file()
-                         ? tr("The file has no search for channels")
+    plot_->SetReason(session()->shows_file() ? tr("The file has no search for channels")
+                     : session()->searches()
+                         ? tr("The ranking appears here when all prompts are read")
                          : tr("No search yet. Choose options, then find position channels"));
   } else if (!channel) {
     plot_->SetReason(tr("No channel is over the threshold: set a lower one"));
@@ -320,7 +321,9 @@ void ChannelSearchPanel::ShowCost() {
     *seconds *=
         static_cast<double>(prompts * options.Integer("tokens")) / static_cast<double>(tokens);
   }
-  search_->setText(WithCost(tr("Find position channels"), tr("%1 prompts").arg(prompts), seconds));
+  const QString text =
+      WithCost(tr("Find position channels"), tr("%1 prompts").arg(prompts), seconds);
+  search_->setText(ValidationKind(options) == "none" ? text : tr("%1, then trials").arg(text));
 }
 
 void ChannelSearchPanel::ShowState() {

@@ -83,7 +83,7 @@ void ReadOutcome(const Session& session, Side side, SaidFacts& said) {
     said.answer_nll = ValueAt(*outcome, kAnswerNll, {0, place});
     said.noise = NoiseOf(outcome);
     const double right = ValueAt(*outcome, "correct", {0, place});
-    if (!std::isnan(right)) said.right = right > 0;
+    if (!std::isnan(right) && !std::isnan(said.answer_nll)) said.right = right > 0;
     said.outcome_older = session.ShownAsOlder(side, *outcome);
     if (!said.name.older && said.next.isEmpty()) said.name = NameOf(session, side, outcome);
     return;

@@ -83,6 +83,11 @@ OwnTextPage::OwnTextPage(QWidget* parent) : QWidget(parent), editor_(new PromptE
     find_->setFocus();
     find_->selectAll();
   });
+  QWidget* before = editor_;
+  for (QLineEdit* line : {question_, answer_, places_}) {
+    setTabOrder(before, line);
+    before = line;
+  }
   ShowMarks();
 }
 
@@ -158,8 +163,7 @@ QLayout* OwnTextPage::MakePieceRow() {
   marks_ = Named(new QLabel(this), "own_text_marks");
   marks_->setTextFormat(Qt::PlainText);
   auto* row = new FlowLayout;
-  for (QWidget* widget : std::initializer_list<QWidget*>{gold, piece, paragraphs, clear, marks_})
-    row->addWidget(widget);
+  for (QWidget* widget : {gold, piece, paragraphs, clear}) row->addWidget(widget);
   connect(gold, &QPushButton::clicked, editor_, &PromptEditor::MarkSelection);
   connect(piece, &QPushButton::clicked, editor_, &PromptEditor::MarkPiece);
   connect(paragraphs, &QPushButton::clicked, editor_, &PromptEditor::MarkParagraphs);
@@ -175,9 +179,9 @@ QWidget* OwnTextPage::MakeFields(QWidget* parent) {
                "does; the answer then has one space in front</p>"));
   question_->setPlaceholderText(tr("none: the text is sent as it is"));
   answer_ = Named(new QLineEdit(fields), "answer",
-                  tr("<p>What should follow the text; its likelihood is measured. Empty: "
-                     "nothing is measured</p>"));
-  answer_->setPlaceholderText(tr("answer, with its leading space"));
+                  tr("<p>What should follow the text; its likelihood is measured. Without a "
+                     "question, begin it with a space if the text does not end with one</p>"));
+  answer_->setPlaceholderText(tr("none: nothing is measured"));
   places_ = Named(
       new QLineEdit(fields), "own_text_places",
       tr("<p>Places of the gold piece among the pieces: ranks such as 1,5,10 or 1-20, or shares "
@@ -196,6 +200,7 @@ QWidget* OwnTextPage::MakeText() {
   column->addLayout(MakeFindRow());
   column->addWidget(editor_, 1);
   column->addLayout(MakePieceRow());
+  column->addWidget(marks_);  // a row of its own: no button moves when the text grows
   column->addWidget(MakeFields(top));
   return top;
 }

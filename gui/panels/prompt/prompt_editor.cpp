@@ -40,6 +40,7 @@ PromptEditor::PromptEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setPlaceholderText(
       tr("Paste or drop a text, select the passage that holds the answer, and mark it"));
   setUndoRedoEnabled(false);
+  setTabChangesFocus(true);
   connect(this, &QPlainTextEdit::textChanged, this, &PromptEditor::HighlightAndTell);
 }
 
@@ -155,8 +156,20 @@ void PromptEditor::MarkBytes(int64_t begin, int64_t end) {
   HighlightAndTell();
 }
 
+// The selection without white space at its ends: a triple click selects the line's end too, which
+// is in no piece.
+QTextCursor PromptEditor::TrimmedSelection() {
+  const QTextCursor cursor = textCursor();
+  const QString text = Text();
+  int begin = cursor.selectionStart();
+  int end = cursor.selectionEnd();
+  while (begin < end && text[begin].isSpace()) ++begin;
+  while (begin < end && text[end - 1].isSpace()) --end;
+  return begin < end ? CursorOver(begin, end) : cursor;
+}
+
 void PromptEditor::MarkSelection() {
-  gold_ = textCursor();
+  gold_ = TrimmedSelection();
   HighlightAndTell();
 }
 
@@ -179,7 +192,7 @@ void PromptEditor::RemovePieces(int begin, int end) {
 }
 
 void PromptEditor::MarkPiece() {
-  const QTextCursor cursor = textCursor();
+  const QTextCursor cursor = TrimmedSelection();
   if (cursor.hasSelection()) {
     RemovePieces(cursor.selectionStart(), cursor.selectionEnd());
     pieces_.push_back(cursor);

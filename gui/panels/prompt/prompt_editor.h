@@ -81,6 +81,7 @@ class PromptEditor : public QPlainTextEdit {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  QTextCursor TrimmedSelection();
   QTextCursor CursorOver(int begin, int end);
   void RemovePieces(int begin, int end);
   void Highlight();

@@ -282,7 +282,7 @@ void SettingsPanel::OfferTries(const ModelConfig& config) {
             &QPushButton::clicked, this, &SettingsPanel::SearchRequested);
   }
   set(tr("Ms-PoE, ratios 1.2 to 1.8"), "ms-poe(min=1.2, max=1.8)");
-  set(tr("stretch all positions by 1.5"), "pi(1.5)");
+  set(tr("position interpolation, ratio 1.5"), "pi(1.5)");
 }
 
 }  // namespace midscope

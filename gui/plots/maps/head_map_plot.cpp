@@ -8,6 +8,7 @@
 
 #include "gui/base/display_text.h"
 #include "gui/plots/maps/scaled_map.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
 
@@ -31,6 +32,7 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   plotLayout()->addElement(1, 1, scale_);
   xAxis->setLabel(tr("head"));
   yAxis->setLabel(tr("layer"));
+  SetPictureLabel(yAxis, yAxis->label());
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->grid()->setVisible(false);
     axis->setSubTicks(false);

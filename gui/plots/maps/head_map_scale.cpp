@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/plots/maps/head_map_plot.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -93,6 +94,7 @@ void HeadMapPlot::SetScale() {
   map_->setGradient(drawn_.diverging ? GradientAbout(drawn_.centre, range) : ViridisGradient());
   map_->setDataRange(range);
   scale_->setLabel(scale_label_shown_ ? scale_label() : QString());
+  SetPictureLabel(scale_->axis(), scale_label());
   for (QCPItemLine* line : group_lines_) line->setPen(GroupPen());
 }
 

@@ -3,9 +3,13 @@
 // previous arrangement.
 #include <QAction>
 #include <QDockWidget>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSet>
 #include <QTabBar>
 #include <QTest>
+#include <QToolButton>
 
 #include "gui/actions/action_registry.h"
 #include "gui/layout/dock_area.h"
@@ -30,6 +34,24 @@ class LayoutsTest : public QObject {
   }
 
  private Q_SLOTS:
+  // Its window covers the modes, so it must be easy to close.
+  void ThePoppedUpModelIsShownWholeAndClosedByEscOrByItsButton() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());  // the panel names it
+    const QDockWidget* dock = rig.window.docks()->Find(QStringLiteral("model"));
+    auto* button = rig.Find<QToolButton>("top_model");
+    button->click();
+    QVERIFY(dock->isVisible() && dock->isFloating());
+    QTRY_COMPARE(dock->findChild<QScrollArea*>()->verticalScrollBar()->maximum(), 0);
+    QTest::keyClick(dock->findChild<QLineEdit*>(), Qt::Key_Escape);
+    QVERIFY(!dock->isVisible());
+    button->click();
+    QVERIFY(dock->isVisible());
+    button->click();
+    QVERIFY(!dock->isVisible());
+  }
+
   void LayoutsNamePanelsOnceAndNoOthers() {
     WindowRig<> rig;
     QSet<QString> ids;

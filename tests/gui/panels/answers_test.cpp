@@ -8,7 +8,9 @@
 #include <QTest>
 #include <QTextDocument>
 #include <QTextEdit>
+#include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
@@ -26,6 +28,22 @@
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
+
+// As for own text without an answer, nothing is scored.
+class EngineWithoutAnswer : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override {
+    WhatIfReply reply = FakeEngine::WhatIf(request, partial, context);
+    for (Record& record : reply.records) {
+      if (record.name != kOutcomeRecord) continue;
+      auto& nll = std::get<std::vector<double>>(record.arrays.front().data);
+      std::fill(nll.begin(), nll.end(), std::nan(""));
+    }
+    return reply;
+  }
+};
 
 class AnswersTest : public QObject {
   Q_OBJECT
@@ -99,6 +117,14 @@ class AnswersTest : public QObject {
     rig.session->FlushChanges();
     QVERIFY(rig.Read("answer_mark_a").contains(QChar(0x2717)));
     QVERIFY(rig.Find<QLabel>("answer_mark_a")->accessibleName().contains("wrong"));
+  }
+
+  void WithoutAnAnswerNothingIsRightOrWrong() {
+    Rig<EngineWithoutAnswer> rig;
+    QVERIFY(rig.OpenModel());
+    QVERIFY(rig.session->record(Side::kA, kOutcomeRecord));
+    QVERIFY(!rig.Read("answer_mark_a").contains(QChar(0x2713)));
+    QVERIFY(!rig.Read("answer_mark_a").contains(QChar(0x2717)));
   }
 
   void TextStreamsAndItsFirstDifferenceIsMarked() {

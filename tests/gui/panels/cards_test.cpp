@@ -63,6 +63,19 @@ class CardsTest : public QObject {
   };
 
  private Q_SLOTS:
+  // Otherwise the button would cut both ends of its text.
+  void ANarrowCardElidesItsText() {
+    TermChip chip(0);
+    const QString text = QStringLiteral("channel 100 · factor -1 · layers 8-25");
+    chip.ShowTerm(text, text, true, QString());
+    chip.resize(180, 30);
+    chip.show();
+    const QString shown = chip.face()->text();
+    QVERIFY2(shown.startsWith("channel") && shown.endsWith(QChar(0x2026)), qPrintable(shown));
+    chip.resize(600, 30);
+    QCOMPARE(chip.face()->text(), text);
+  }
+
   void CardsHaveNameAndWhatDiffersFromTheDefaults() {
     Rig rig("pi(1.5) + channel(100, factor=-1, layers=8-25) + boost(span=gold, factor=2)");
     QCOMPARE(rig.Texts(),

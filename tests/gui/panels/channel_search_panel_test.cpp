@@ -94,8 +94,11 @@ class ChannelSearchPanelTest : public QObject {
     rig.panel->form()->SetText("threshold", "5");
     rig.panel->form()->SetText("smoothing", "0");
     rig.panel->form()->SetText("ranking", "no-smoothness");
+    QVERIFY2(rig.start->text().contains("then trials"), qPrintable(rig.start->text()));
     rig.StartAndHold();
     QVERIFY(rig.session->searches());
+    rig.window.ShowPanel(rig.panel);
+    QTRY_COMPARE(rig.table->width(), rig.plot->width());  // below each other, so that columns fit
     QCOMPARE(rig.Column(0), (QStringList{"3", "8", "5"}));
     QCOMPARE(rig.Column(1), (QStringList{"3", "8", "5"}));
     QCOMPARE(rig.Column(2), (QStringList{"falling", "rising", "falling"}));

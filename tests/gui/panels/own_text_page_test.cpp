@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page of own text: search, pieces, previews of tokens and prompts, undo, files, sessions.
+#include <QApplication>
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>
@@ -10,11 +11,13 @@
 #include <QTest>
 
 #include "core/base/error.h"
+#include "gui/base/head_quantities.h"
 #include "gui/files/session_file.h"
 #include "gui/panels/prompt/own_text_page.h"
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -142,6 +145,75 @@ class OwnTextPageTest : public QObject {
     saved.prompt_request.text = "abc";
     saved.prompt_request.pieces = {{"", 1, 9}};
     QVERIFY_EXCEPTION_THROWN(ParseSession(SessionText(saved), "x"), Error);
+  }
+
+  // The end of the line that a triple click selects is in no piece.
+  void ATripleClickMarksTheLineWithoutItsEnd() {
+    Rig rig;
+    rig.editor->SetText(QStringLiteral("First.\n\nSecond.\n\nThird."));
+    rig.Press("own_text_paragraphs");
+    rig.Select(QStringLiteral("Second"));
+    const QPoint at = rig.editor->cursorRect().center() - QPoint(4, 0);
+    QTest::mouseDClick(rig.editor->viewport(), Qt::LeftButton, {}, at);
+    QTest::mouseClick(rig.editor->viewport(), Qt::LeftButton, {}, at);
+    QCOMPARE(rig.editor->textCursor().selectedText().trimmed(), QStringLiteral("Second."));
+    QVERIFY(rig.editor->textCursor().selectedText().size() > 7);
+    rig.Press("own_text_gold");
+    QCOMPARE(rig.editor->GoldText(), QStringLiteral("Second."));
+    rig.Press("own_text_piece");
+    QCOMPARE(rig.PieceTexts(), (QStringList{"First.", "Second.", "Third."}));
+  }
+
+  void TabGoesFromTheTextToQuestionAndAnswer() {
+    Rig rig;
+    rig.editor->setFocus();
+    QTest::keyClicks(rig.editor, QStringLiteral("Text."));
+    QTest::keyClick(rig.editor, Qt::Key_Tab);
+    QCOMPARE(rig.editor->Text(), QStringLiteral("Text."));
+    QCOMPARE(rig.window.focusWidget(), rig.Find<QWidget>("own_text_question"));
+    QTest::keyClick(rig.window.focusWidget(), Qt::Key_Tab);
+    QCOMPARE(rig.window.focusWidget(), rig.Find<QWidget>("answer"));
+  }
+
+  void ButtonsStayWhereTheyAreWhenPiecesAreMarked() {
+    Rig rig;
+    rig.editor->SetText(QStringLiteral("First passage of some length.\n\nSecond."));
+    const auto top = [&] {
+      QApplication::processEvents();
+      return rig.Find<QWidget>("own_text_gold")->mapTo(rig.page, QPoint()).y();
+    };
+    const int before = top();
+    rig.Press("own_text_paragraphs");
+    rig.Select(QStringLiteral("First passage of some length"));
+    rig.Press("own_text_gold");
+    QCOMPARE(top(), before);
+  }
+
+  // The head of another text need not look at this one's passage.
+  void TheShownHeadIsThatOfTheTextUntilOneIsChosen() {
+    Rig rig(true);
+    QVERIFY(rig.opened);
+    auto* selection = rig.window.findChild<Selection*>();
+    const auto best = [&] {
+      return MostAttentionOn(*rig.session->attention(Side::kA), GoldTokens(*rig.session->prompt()));
+    };
+    const HeadId of_task = selection->head();
+    QCOMPARE(of_task, best());
+    const auto run = [&](const char* text) {
+      rig.editor->SetText(QString::fromLatin1(text));
+      rig.Select(QStringLiteral("Second"));
+      rig.Press("own_text_gold");
+      rig.Press("run");
+      return QTest::qWaitFor([&] {
+        return rig.session->shown_prompt_request()->text == text && IsSettled(*rig.session);
+      });
+    };
+    QVERIFY(run("First.\n\nSecond."));
+    QVERIFY(!(best() == of_task));
+    QCOMPARE(selection->head(), best());
+    selection->Choose(of_task);
+    QVERIFY(run("Another.\n\nSecond."));
+    QCOMPARE(selection->head(), of_task);
   }
 
   // While the user types, in parallel with any run.

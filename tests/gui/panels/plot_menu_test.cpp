@@ -3,12 +3,15 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QDir>
 #include <QImage>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
@@ -21,6 +24,7 @@
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/engine_files.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
@@ -50,6 +54,23 @@ class PlotMenuTest : public QObject {
     QVERIFY(menu);
     QVERIFY(menu->findChild<QAction*>("copy_data"));
     menu->close();
+  }
+
+  // Qt's dialog has also selected a folder above the typed one, and returned it.
+  void ATypedFolderIsTheChosenOne() {
+    const QTemporaryDir folder;
+    const QString shown = folder.filePath("runs/shown");
+    QVERIFY(QDir(folder.path()).mkpath(shown + "/inside"));
+    const QString before = QDir::currentPath();
+    QVERIFY(QDir::setCurrent(shown));
+    constexpr int kUntilListed = 800;  // milliseconds
+    QTimer::singleShot(kUntilListed, this, [&shown] {
+      auto* line = QApplication::activeModalWidget()->findChild<QLineEdit*>("fileNameEdit");
+      QTest::keyClicks(line, shown + "/inside");
+      QTest::keyClick(line, Qt::Key_Return);
+    });
+    QCOMPARE(ChooseFolder(nullptr, QStringLiteral("Export")), shown + "/inside");
+    QVERIFY(QDir::setCurrent(before));
   }
 
   void PictureDataCommandAndPythonAreCopied() {

@@ -6,8 +6,10 @@
 
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/lines_plot.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/plots/plot_style.h"
 #include "tests/gui/support/run_tests.h"
 
@@ -41,6 +43,24 @@ class PlotViewTest : public QObject {
     QVERIFY2(plot.yAxis->range().contains(0.025), qPrintable(QStringLiteral("%1 to %2")
                                                                  .arg(plot.yAxis->range().lower)
                                                                  .arg(plot.yAxis->range().upper)));
+  }
+
+  // On the screen, maps beside each other share their scale and labels; each picture has its own.
+  void APictureOfAMapHasItsScaleAndLabels() {
+    HeadMapPlot map(nullptr, QStringLiteral("head_map"));
+    map.resize(300, 300);
+    map.Show({{{0.25, 0.5}, 1, 2}, QStringLiteral("attention"), QStringLiteral("share")});
+    map.ShowScale(false);
+    map.ShowScaleLabel(false);
+    map.yAxis->setLabel(QString());
+    {
+      const PlotPicture picture(map, 85);
+      QVERIFY(map.scale_rect().isValid());
+      QCOMPARE(map.yAxis->label(), QStringLiteral("layer"));
+      QCOMPARE(map.findChild<QCPColorScale*>()->label(), QStringLiteral("share"));
+    }
+    QVERIFY(!map.scale_rect().isValid());
+    QCOMPARE(map.yAxis->label(), QString());
   }
 
   void ALowPlotElidesItsLabelAndItsCsvDoesNot() {

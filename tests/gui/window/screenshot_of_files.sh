@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: screenshot_of_files.sh WRITE_EXAMPLE MIDSCOPE_GUI FOLDER: pictures of files of results, with samples and without, come and
-# the program ends; for a file that is none, and for a session that cannot be opened, it says so.
+# the program ends; for a file that is none, for a
+# session that cannot be opened and for a display that cannot be reached, it says so.
 set -eu
 mkdir -p "$3"
 "$1" "$3"
@@ -22,3 +23,9 @@ if timeout 60 "$2" --session "$3/session.midscope" --screenshot "$3/session.png"
   exit 1
 fi
 grep -q none.json "$3/error"
+# Without its display, one line instead of Qt's text and a core dump.
+status=0
+env -u QT_QPA_PLATFORM -u WAYLAND_DISPLAY DISPLAY=:4711 "$2" 2>"$3/error" || status=$?
+test "$status" = 1
+test "$(wc -l <"$3/error")" = 1
+grep -q "display ':4711': .*Set DISPLAY" "$3/error"
