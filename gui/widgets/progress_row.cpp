@@ -12,7 +12,8 @@
 namespace midscope {
 namespace {
 
-constexpr int kLabelWidth = 230;
+constexpr int kWhatWidth = 220;
+constexpr int kRateWidth = 310;
 constexpr double kSoonest = 0.2;  // seconds; rates over a shorter time are unreliable
 
 }  // namespace
@@ -21,16 +22,15 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
   what_ = Named(new QLabel(this), "progress_what");
   bar_ = new QProgressBar(this);
   bar_->setTextVisible(false);
-  bar_->setFixedWidth(160);
+  bar_->setFixedWidth(90);
   bar_->setMaximumHeight(12);
   rate_ = Named(new QLabel(this), "progress_rate");
   cancel_ = Named(new QPushButton(tr("Cancel"), this), "cancel",
                   tr("Cancel the running request; finished results are kept"));
   // Every part keeps its place and size, whether something runs or not.
-  for (QLabel* label : {what_, rate_}) {
-    label->setFixedWidth(kLabelWidth);
-    label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  }
+  what_->setFixedWidth(kWhatWidth);
+  rate_->setFixedWidth(kRateWidth);
+  for (QLabel* label : {what_, rate_}) label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   parts_ = {what_, bar_, rate_, cancel_};
   for (QWidget* part : parts_) {
     QSizePolicy policy = part->sizePolicy();
@@ -73,9 +73,8 @@ QString ProgressRow::RateText(const Progress& progress, int64_t before, double s
   if (!progress.unit.empty()) text += QLatin1Char(' ') + QString::fromStdString(progress.unit);
   if (progress.done <= before || seconds < kSoonest) return text;
   const double rate = static_cast<double>(progress.done - before) / seconds;
-  if (progress.total <= 0) {
-    text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
-  } else {
+  text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
+  if (progress.total > 0) {
     const double left = static_cast<double>(progress.total - progress.done) / rate;
     text += left < 90 ? tr(" · %1 s left").arg(std::ceil(left))
                       : tr(" · %1 min left").arg(std::ceil(left / 60));

@@ -25,7 +25,7 @@ class ProgressRow : public QWidget {
   void SetBusy(const QString& what);
   void SetProgress(const Progress& progress);
 
-  // Returns text such as "12 / 100 samples · 28 s left". The first `before` items were
+  // Returns text such as "12 / 100 samples · 3.2 per s · 28 s left". The first `before` items were
   // done before the `seconds` began; the rate is omitted until another one is done.
   static QString RateText(const Progress& progress, int64_t before, double seconds);
 

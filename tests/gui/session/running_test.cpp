@@ -58,13 +58,13 @@ class RunningTest : public QObject {
   };
 
  private Q_SLOTS:
-  void TimeLeftIsOfWhatWasDoneSince() {
+  void RateAndTimeLeftAreOfWhatWasDoneSince() {
     const Progress progress{"sweep", 12, 100, "samples"};
     QCOMPARE(ProgressRow::RateText(progress, 0, 4),
-             QString::fromUtf8("12 / 100 samples · 30 s left"));
+             QString::fromUtf8("12 / 100 samples · 3 per s · 30 s left"));
     // Ten were done before; two in four seconds leave 88 at that rate.
     QCOMPARE(ProgressRow::RateText(progress, 10, 4),
-             QString::fromUtf8("12 / 100 samples · 3 min left"));
+             QString::fromUtf8("12 / 100 samples · 0.5 per s · 3 min left"));
     QCOMPARE(ProgressRow::RateText(progress, 12, 4), QString("12 / 100 samples"));
   }
 
@@ -82,7 +82,8 @@ class RunningTest : public QObject {
     Q_EMIT rig.session->Progressed({"means", 1200, 9000, "examples"});
     QTest::qWait(250);
     Q_EMIT rig.session->Progressed({"means", 1201, 9000, "examples"});
-    QVERIFY2(rate->text().contains("left"), qPrintable(rate->text()));
+    QVERIFY2(rate->text().contains("per s") && rate->text().contains("left"),
+             qPrintable(rate->text()));
     QVERIFY(rate->sizeHint().width() <= rate->width());
     rig.control->HoldComparisons(false);
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
