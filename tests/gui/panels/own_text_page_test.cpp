@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The page of own text: search, pieces, previews of tokens and prompts, undo, files, sessions.
-#include <QApplication>
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>
@@ -173,20 +172,6 @@ class OwnTextPageTest : public QObject {
     QCOMPARE(rig.window.focusWidget(), rig.Find<QWidget>("own_text_question"));
     QTest::keyClick(rig.window.focusWidget(), Qt::Key_Tab);
     QCOMPARE(rig.window.focusWidget(), rig.Find<QWidget>("answer"));
-  }
-
-  void ButtonsStayWhereTheyAreWhenPiecesAreMarked() {
-    Rig rig;
-    rig.editor->SetText(QStringLiteral("First passage of some length.\n\nSecond."));
-    const auto top = [&] {
-      QApplication::processEvents();
-      return rig.Find<QWidget>("own_text_gold")->mapTo(rig.page, QPoint()).y();
-    };
-    const int before = top();
-    rig.Press("own_text_paragraphs");
-    rig.Select(QStringLiteral("First passage of some length"));
-    rig.Press("own_text_gold");
-    QCOMPARE(top(), before);
   }
 
   // The head of another text need not look at this one's passage.
