@@ -418,7 +418,8 @@ RunAddress FindRunAddress(std::string_view address, const RunReader& reader) {
   if (name.empty() || name.find('/') != std::string::npos || reader.Has(name)) return parsed;
   std::vector<std::string> found;
   for (const std::string& record : reader.record_names()) {
-    if (reader.Describe(record).FindArray(name)) found.push_back(record + "/" + name);
+    if (reader.Describe(record).FindArray(name))
+      found.emplace_back(record).append("/").append(name);
   }
   if (found.size() > 1) {
     throw Failure(parsed.path, "has several arrays '" + name + "'",

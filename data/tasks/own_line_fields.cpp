@@ -209,7 +209,7 @@ class LineReader {
   std::string Question() const {
     const std::string name = NeedName("question");
     const nlohmann::json& value = fields_.Need(name);
-    const std::string text = TextOrDigits(value);
+    std::string text = TextOrDigits(value);
     if (!StripText(text).empty()) return text;
     if (value.is_string()) fields_.Fail("has an empty field " + Quote(name));
     fields_.Fail("has a field " + Quote(name) + " that is not a string");

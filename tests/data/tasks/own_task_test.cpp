@@ -168,23 +168,23 @@ TEST_F(OwnTask, PartsOfTheDocumentsAreGoldOrNot) {
 TEST_F(OwnTask, DocumentsAndAnswersHaveTheFormsOfPublicDataSets) {
   const std::string question = R"(, "question": "Whose is the inn?", )";
   const std::string answer = R"("answer": "Ann"})";
-  for (
-      const std::string& line : {
-          R"({"context": [["Mill", ["Tom's.", " Old."]], ["Inn", ["Ann's.", " Big."]]])" +
-              question + R"("supporting_facts": [["Inn", 0], ["Inn", 1]], )" + answer,
-          R"({"context": {"title": ["Mill", "Inn"], "sentences": [["Tom's."], ["Ann's.", "Big."]]})" +
-              question + R"("supporting_facts": {"title": ["Inn"], "sent_id": [0]}, )" + answer,
-          R"({"passages": {"passage_text": ["a", "Inn: Ann's. Big."], "is_selected": [0, 1]})" +
-              question + answer,
-          R"({"source_nodes": [{"node": {"text": "a"}}, {"node": {"text": "Inn: Ann's. Big."}}])" +
-              question + R"("gold": 2, "gold_from": 1, )" + answer,
-          R"({"documents": ["a", {"kwargs": {"page_content": "Inn: Ann's. Big."}, "isgold": true}])" +
-              question + R"("answers": {"text": ["Ann"], "answer_start": [4]}})",
-          R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
-              R"("answer": {"value": "Ann", "aliases": ["Anne"]}})",
-          R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
-              R"("answers": [{"data": "Ann"}]})",
-      }) {
+  const std::vector<std::string> lines = {
+      R"({"context": [["Mill", ["Tom's.", " Old."]], ["Inn", ["Ann's.", " Big."]]])" + question +
+          R"("supporting_facts": [["Inn", 0], ["Inn", 1]], )" + answer,
+      R"({"context": {"title": ["Mill", "Inn"], "sentences": [["Tom's."], ["Ann's.", "Big."]]})" +
+          question + R"("supporting_facts": {"title": ["Inn"], "sent_id": [0]}, )" + answer,
+      R"({"passages": {"passage_text": ["a", "Inn: Ann's. Big."], "is_selected": [0, 1]})" +
+          question + answer,
+      R"({"source_nodes": [{"node": {"text": "a"}}, {"node": {"text": "Inn: Ann's. Big."}}])" +
+          question + R"("gold": 2, "gold_from": 1, )" + answer,
+      R"({"documents": ["a", {"kwargs": {"page_content": "Inn: Ann's. Big."}, "isgold": true}])" +
+          question + R"("answers": {"text": ["Ann"], "answer_start": [4]}})",
+      R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
+          R"("answer": {"value": "Ann", "aliases": ["Anne"]}})",
+      R"({"documents": ["a", "Inn: Ann's. Big."], "gold": 2, "gold_from": 1)" + question +
+          R"("answers": [{"data": "Ann"}]})",
+  };
+  for (const std::string& line : lines) {
     const TaskSample sample = Own(line)->Make(0, 2);
     EXPECT_EQ(Passage(sample, "gold"), "Inn: Ann's. Big.") << line;
     EXPECT_EQ(sample.answer, " Ann") << line;
