@@ -119,7 +119,7 @@ TEST(ProgramRefusals, WhatAnEditorAddsIsSaid) {
 
 TEST(ProgramHelp, TheExampleOfOwnQuestionsRuns) {
   const std::string help = RunWell({"help", "jsonl"}).out;
-  EXPECT_THAT(help, HasSubstr("The likelihood (answer_nll, accuracy)"));
+  EXPECT_THAT(help, HasSubstr("(answer_nll, accuracy) is that of the first"));
   const size_t begin = help.find('{');
   std::string line = help.substr(begin, help.find('}', begin) + 1 - begin);
   std::replace(line.begin(), line.end(), '\n', ' ');
