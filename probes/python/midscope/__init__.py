@@ -25,6 +25,6 @@ from midscope._sweep import Sweep
 from midscope._tiny import make_tiny_model, write_repeated_texts
 from midscope._tune import tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Cancelled", "Error", "Generation", "HookPoint", "Model", "Prompt", "Run", "Sweep", "WhatIf", "WhatIfResult",
            "compare_models", "fit_lens", "influence", "load", "make_tiny_model", "open", "report", "tune", "write_repeated_texts"]
