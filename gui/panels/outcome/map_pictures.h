@@ -17,10 +17,9 @@ class FilePictures;
 // - outcome_curves: MEASURE_by_place, a map [place, parameter] per curve, for example for length
 //   and
 //   place.
-// - last_query_attention [sample, place, layer, head, key]: attention_on_gold, the mean over
-// samples
-//   and places of each head's attention on the gold; attention_LNHM_by_place, the head's row per
-//   gold place, for the first sample (Fig. 4 and 6 of arXiv 2403.04797).
+// - last_query_attention [sample, place, layer, head, key]: attention_on_gold, each head's
+//   attention on the gold, as the mean over samples and places; attention_LNHM_by_place, the head's
+//   row per gold place, for the first sample (Fig. 4 and 6 of arXiv 2403.04797).
 void RenderMaps(FilePictures& pictures);
 
 }  // namespace midscope
