@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{64} << 20;
+constexpr int64_t kMaxIdFileBytes = int64_t{64} << 20;
 constexpr size_t kMostIds = size_t{1} << 22;
 constexpr std::string_view kSeparators = " \t\r\n,";
 
@@ -51,7 +51,7 @@ class Ids {
   std::vector<double> ids_;
 };
 
-std::vector<double> FromText(const std::string& file, std::string_view text) {
+std::vector<double> IdsFromText(const std::string& file, std::string_view text) {
   Ids ids(file);
   for (size_t begin = text.find_first_not_of(kSeparators); begin != std::string_view::npos;) {
     const size_t end = std::min(text.find_first_of(kSeparators, begin), text.size());
@@ -84,7 +84,7 @@ const nlohmann::json& ListOf(const std::string& file, const nlohmann::json& root
   return samples->front();
 }
 
-std::vector<double> FromJson(const std::string& file, std::string_view text) {
+std::vector<double> IdsFromJson(const std::string& file, std::string_view text) {
   if (!JsonNestsWithin(text)) throw UsageError(file, "it is JSON that nests too deeply");
   const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
@@ -102,15 +102,16 @@ std::vector<double> FromJson(const std::string& file, std::string_view text) {
 std::vector<double> ParsePositionIds(const std::string& file, std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
-  return json ? FromJson(file, text) : FromText(file, text);
+  return json ? IdsFromJson(file, text) : IdsFromText(file, text);
 }
 
 std::vector<double> ReadPositionIds(const std::string& file) {
   const MemoryMap map(file);
-  if (map.size() > kMaxBytes) {
+  if (map.size() > kMaxIdFileBytes) {
     throw UsageError(file,
                      "it is " + std::to_string(map.size()) +
-                         " bytes long; position ids have at most " + std::to_string(kMaxBytes),
+                         " bytes long; position ids have at most " +
+                         std::to_string(kMaxIdFileBytes),
                      "Give one number for each token of the prompt");
   }
   const std::string text(reinterpret_cast<const char*>(map.data()),

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kLineGap = 5;
+constexpr double kRowGap = 5;
 constexpr double kTextGap = 10;  // pixels between the texts of two rows
 constexpr int kSideMargin = 8;
 constexpr int kBarWidth = 120;  // width of the colour scale in pixels
@@ -65,13 +65,13 @@ int TextPicture::PictureArea(int width) {
 
 double TextPicture::Draw(QPainter* painter, const QRectF& into) const {
   double top = into.top() + 4;
-  const double line = QFontMetricsF(font()).height() + kLineGap;
+  const double line = QFontMetricsF(font()).height() + kRowGap;
   const QColor ink = palette().color(QPalette::Text);
   for (size_t i = 0; i < std::min(drawn_, rows_.size()); ++i) {
     if (painter) {
       painter->setFont(font());
       painter->setPen(ink);
-      painter->drawText(QPointF(into.left(), top + line - kLineGap), rows_[i].name);
+      painter->drawText(QPointF(into.left(), top + line - kRowGap), rows_[i].name);
     }
     top = DrawText(painter, into, rows_[i], top + line + 2) + kTextGap;
   }
@@ -95,7 +95,7 @@ double TextPicture::Draw(QPainter* painter, const QRectF& into) const {
 double TextPicture::DrawText(QPainter* painter, const QRectF& into, const Row& row,
                              double top) const {
   const QFontMetricsF metrics(font());
-  const double line = metrics.height() + kLineGap;
+  const double line = metrics.height() + kRowGap;
   const auto tokens = static_cast<int64_t>(prompt_.tokens.size());
   double x = 0;
   double y = top;

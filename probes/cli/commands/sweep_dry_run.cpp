@@ -331,7 +331,6 @@ std::string AsText(const DryRun& run) {
 }
 
 std::string AsJson(const DryRun& run) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"cells", Json::array()}, {"schedules", Json::array()}};
   for (const PlannedCell& cell : run.cells) {
     const auto samples = static_cast<double>(cell.samples);

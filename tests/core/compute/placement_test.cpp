@@ -38,10 +38,10 @@ using test::Largest;
 using test::TinyModelNames;
 using test::TinyModelPath;
 using ::testing::HasSubstr;
-using Values = std::vector<float>;
+using Numbers = std::vector<float>;
 
-constexpr double kTolerance = 2e-5;  // of the largest
-constexpr double kAttentionTolerance = 8e-6;
+constexpr double kPlacementTolerance = 2e-5;  // of the largest
+constexpr double kPlacementAttentionTolerance = 8e-6;
 
 TEST(PlacementText, ReadsBackWhatItPrints) {
   for (const char* text : {"cpu", "cpu:portable", "cuda:0", "cuda:0,cuda:1,cpu", "cuda:0=20,cpu=12",
@@ -109,7 +109,7 @@ class Everything : public Hook {
             {sequence.rows - 7, sequence.rows - 1}};
   }
   void OnActivation(HookView& view) override {
-    Values& seen = points[HookName(view.point)];
+    Numbers& seen = points[HookName(view.point)];
     for (int64_t b = 0; b < view.shape[1]; ++b) {
       for (int64_t c = 0; c < view.shape[2]; ++c) {
         for (int64_t d = 0; d < view.shape[3]; ++d) seen.push_back(view.At(0, b, c, d));
@@ -121,15 +121,15 @@ class Everything : public Hook {
     for (int64_t b = std::max<int64_t>(view.shape[1] - 2, 0); b < view.shape[1]; ++b)
       view.Set(0, b, 0, view.shape[3] - 1, 0.1f);
   }
-  std::map<std::string, Values> points;
+  std::map<std::string, Numbers> points;
 
  private:
   std::optional<HookPoint> write_;
 };
 
-struct Outcome {
-  Values logits;
-  Values attention;
+struct PlacedOutcome {
+  Numbers logits;
+  Numbers attention;
   std::vector<int64_t> attended_keys;
   std::vector<double> ratios;
 };
@@ -161,7 +161,8 @@ class Placed : public ::testing::TestWithParam<std::string> {
     return settings;
   }
 
-  Outcome Run(const Decoder& decoder, const std::string& setting, Hook* hook = nullptr) const {
+  PlacedOutcome Run(const Decoder& decoder, const std::string& setting,
+                    Hook* hook = nullptr) const {
     LastQueryAttention attention(decoder.config());
     PositionAwareness awareness(decoder.config());
     RunRequest request;
@@ -176,12 +177,15 @@ class Placed : public ::testing::TestWithParam<std::string> {
             std::move(result.position_ratio.values)};
   }
 
-  static void ExpectEqual(const Outcome& actual, const Outcome& expected, const std::string& what) {
+  static void ExpectEqual(const PlacedOutcome& actual, const PlacedOutcome& expected,
+                          const std::string& what) {
     EXPECT_EQ(actual.ratios, expected.ratios) << what;
     EXPECT_EQ(actual.attended_keys, expected.attended_keys) << what;
-    EXPECT_LE(Difference(actual.logits, expected.logits), kTolerance * Largest(expected.logits))
+    EXPECT_LE(Difference(actual.logits, expected.logits),
+              kPlacementTolerance * Largest(expected.logits))
         << what;
-    EXPECT_LE(Difference(actual.attention, expected.attention), kAttentionTolerance) << what;
+    EXPECT_LE(Difference(actual.attention, expected.attention), kPlacementAttentionTolerance)
+        << what;
   }
 
   static constexpr int64_t kTokens = 41;
@@ -192,7 +196,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
 
 TEST_P(Placed, LogitsAttentionAndScoresAreThoseOfTheKernels) {
   for (const std::string& setting : Settings()) {
-    const Outcome expected = Run(*kernels_, setting);
+    const PlacedOutcome expected = Run(*kernels_, setting);
     for (const auto& [text, decoder] : placed_)
       ExpectEqual(Run(*decoder, setting), expected, std::string(text).append(" ").append(setting));
   }
@@ -201,8 +205,8 @@ TEST_P(Placed, LogitsAttentionAndScoresAreThoseOfTheKernels) {
 TEST_P(Placed, TwoSharesOfTheCpuChangeNoBit) {
   const auto twice = Open("cpu,cpu");
   for (const std::string& setting : Settings()) {
-    const Outcome a = Run(*twice, setting);
-    const Outcome b = Run(*kernels_, setting);
+    const PlacedOutcome a = Run(*twice, setting);
+    const PlacedOutcome b = Run(*kernels_, setting);
     EXPECT_EQ(a.logits, b.logits) << setting;
     EXPECT_EQ(a.attention, b.attention) << setting;
   }
@@ -240,14 +244,15 @@ TEST_P(Placed, WhatIfEqualsAFullRun) {
     WhatIf what_if(decoder, {prompt});
     for (const std::string& setting : Settings()) {
       const WhatIfOutcome actual = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
-      const Outcome expected = Run(*kernels_, setting);
+      const PlacedOutcome expected = Run(*kernels_, setting);
       const auto vocabulary = static_cast<size_t>(kernels_->config().vocabulary);
       const auto row =
           std::span(expected.logits).subspan((prompt.ids.size() - 1) * vocabulary, vocabulary);
       EXPECT_EQ(actual.position_ratio.values, expected.ratios) << text << " " << setting;
-      EXPECT_LE(Difference(actual.last_logits, row), kTolerance * Largest(row))
+      EXPECT_LE(Difference(actual.last_logits, row), kPlacementTolerance * Largest(row))
           << text << " " << setting;
-      EXPECT_LE(Difference(actual.last_query_attention, expected.attention), kAttentionTolerance)
+      EXPECT_LE(Difference(actual.last_query_attention, expected.attention),
+                kPlacementAttentionTolerance)
           << text << " " << setting;
     }
     EXPECT_EQ(what_if.trace(0)->bytes(), decoder->TraceBytes(what_if.trace(0)->capacity()));
@@ -266,14 +271,14 @@ TEST_P(Placed, HooksSeeTheSameEverywhere) {
     ASSERT_EQ(actual.points.size(), expected.points.size()) << text;
     for (const auto& [name, values] : expected.points) {
       EXPECT_LE(Difference(actual.points[name], values),
-                kTolerance * std::max(1.0, Largest(values)))
+                kPlacementTolerance * std::max(1.0, Largest(values)))
           << text << " " << name;
     }
   }
 }
 
 TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
-  const Values clean = Run(*kernels_, "none").logits;
+  const Numbers clean = Run(*kernels_, "none").logits;
   const int64_t last = kernels_->config().layers - 1;
   std::vector<HookPoint> points = {{HookSite::kEmbed, -1}, {HookSite::kFinalNormalized, -1}};
   for (const HookSite site :
@@ -287,12 +292,12 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
   }
   for (const HookPoint& point : points) {
     Everything on_kernels(point);
-    const Values expected = Run(*kernels_, "none", &on_kernels).logits;
+    const Numbers expected = Run(*kernels_, "none", &on_kernels).logits;
     EXPECT_GT(Difference(expected, clean), 0) << HookName(point);
     for (const auto& [text, decoder] : placed_) {
       Everything there(point);
       EXPECT_LE(Difference(Run(*decoder, "none", &there).logits, expected),
-                kTolerance * Largest(expected))
+                kPlacementTolerance * Largest(expected))
           << text << " " << HookName(point);
     }
   }
@@ -302,7 +307,7 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
 // rounding may choose another expert; families_test.cpp has prompts where it does not.
 TEST_P(Placed, NarrowDtypesStayClose) {
   if (kernels_->config().experts.count > 0) return;
-  const Values exact = Run(*kernels_, "channel(3, factor=-1)").logits;
+  const Numbers exact = Run(*kernels_, "channel(3, factor=-1)").logits;
   const auto check = [&](const std::string& text, kernels::Dtype dtype, double share) {
     const auto decoder = Open(text, dtype);
     EXPECT_LE(Difference(Run(*decoder, "channel(3, factor=-1)").logits, exact),
@@ -377,9 +382,9 @@ TEST(Placement, CancelledRunsDoNotSpoilLaterOnes) {
     EXPECT_TRUE(cancelled || stop + 1 >= decoder->config().layers) << stop;
     WhatIf afresh(kernels, {prompt});
     const Intervention next = ParseIntervention("channel(4, factor=0)");
-    const Values expected = afresh.Evaluate(next).outcomes[0].last_logits;
+    const Numbers expected = afresh.Evaluate(next).outcomes[0].last_logits;
     EXPECT_LE(Difference(what_if.Evaluate(next).outcomes[0].last_logits, expected),
-              kTolerance * Largest(expected))
+              kPlacementTolerance * Largest(expected))
         << stop;
   }
 }
@@ -394,7 +399,7 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
     request.ids = ids;
     const auto kernels = Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1});
     request.intervention = ParseIntervention("channel(3, factor=-1)");
-    const Values expected = kernels->RunOne(request).logits;
+    const Numbers expected = kernels->RunOne(request).logits;
     for (const char* placement : {"cuda:0", "cuda:0=1,cpu", "cpu=1,cuda:0"}) {
       const auto decoder = Decoder::Open(TinyModelPath(model),
                                          {.threads = 1, .placement = ParsePlacement(placement)});

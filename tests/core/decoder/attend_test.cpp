@@ -18,6 +18,7 @@
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/golden_runs.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
 
@@ -37,11 +38,6 @@ struct LastRow {
 
 std::shared_ptr<const Decoder> Open(const std::string& name, bool window = true) {
   return Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1, window});
-}
-
-std::vector<int32_t> PromptOf(const std::string& name) {
-  std::ifstream prompt(TinyModelFolder(name) + "/expected.json");
-  return Json::parse(prompt)["ids"].get<std::vector<int32_t>>();
 }
 
 LastRow RunLast(const Decoder& decoder, const std::vector<int32_t>& ids,
@@ -70,12 +66,12 @@ TEST(Attend, AllTakesTheWindowAwayAsInTransformers) {
   const Json golden = Json::parse(file);
   ASSERT_EQ(golden.size(), 3u);
   for (const auto& [name, expected] : golden.items()) {
-    const LastRow all = RunLast(*Open(name), PromptOf(name), "attend(all)");
+    const LastRow all = RunLast(*Open(name), test::PromptIds(name), "attend(all)");
     LastRow theirs;
     Flatten(expected["logits"], theirs.logits);
     Flatten(expected["attention"], theirs.attention);
     ExpectClose(all, theirs, name);
-    const LastRow off = RunLast(*Open(name, false), PromptOf(name), "none");
+    const LastRow off = RunLast(*Open(name, false), test::PromptIds(name), "none");
     EXPECT_EQ(all.logits, off.logits) << name;
   }
 }
@@ -83,7 +79,7 @@ TEST(Attend, AllTakesTheWindowAwayAsInTransformers) {
 TEST(Attend, ANumberIsAWindow) {
   for (const char* name : {"llama", "qwen3", "mpt"}) {
     const auto decoder = Open(name);
-    const std::vector<int32_t> ids = PromptOf(name);
+    const std::vector<int32_t> ids = test::PromptIds(name);
     for (const char* layers : {"all", "1"}) {
       const std::string behind = std::string(", layers=") + layers + ")";
       ExpectClose(RunLast(*decoder, ids, "attend(7" + behind),
@@ -102,7 +98,7 @@ TEST(Attend, WhatIfEqualsAFullRun) {
   for (const char* name : {"llama", "mistral"}) {
     const auto decoder = Open(name);
     Prompt prompt;
-    prompt.ids = PromptOf(name);
+    prompt.ids = test::PromptIds(name);
     WhatIf what_if(decoder, {prompt});
     for (const char* setting :
          {"none", "attend(9)", "attend(20, layers=1)", "attend(all)", "attend(9, layers=0) + pi(2)",
@@ -130,7 +126,7 @@ TEST(Attend, WhatIfRunsTheRowsThatLoseKeys) {
 
 TEST(Attend, SchemesThatNeedAllKeysAreToldOfIt) {
   const auto decoder = Open("mistral");
-  const std::vector<int32_t> ids = PromptOf("mistral");
+  const std::vector<int32_t> ids = test::PromptIds("mistral");
   EXPECT_NO_THROW(RunLast(*decoder, ids, "attend(all) + infini(segment=8)"));
   try {
     RunLast(*decoder, ids, "self-extend(group=2, window=6)");

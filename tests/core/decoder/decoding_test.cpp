@@ -26,7 +26,7 @@ namespace {
 
 using test::Difference;
 
-constexpr double kTolerance = 1e-3;
+constexpr double kSteppedTolerance = 1e-3;
 // A setting's change is larger than rounding.
 constexpr double kChange = 1e-2;
 constexpr size_t kPromptTokens = 40;
@@ -154,7 +154,7 @@ void ExpectFullRunsAgree(const Decoder& decoder, std::vector<Case>& cases) {
       const auto row = static_cast<int64_t>(kPromptTokens - 1 + step);
       largest = std::max(largest, Difference(cases[i].logits[step], results[i].Logits(row)));
     }
-    EXPECT_LE(largest, kTolerance) << cases[i].setting;
+    EXPECT_LE(largest, kSteppedTolerance) << cases[i].setting;
   }
 }
 
@@ -175,7 +175,7 @@ void ExpectChunksAgree(const Decoder& decoder, std::vector<Case>& cases, size_t 
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const Case& item = cases[first + 2 * i];
-    EXPECT_LE(Difference(results[i].logits, item.logits[0]), kTolerance)
+    EXPECT_LE(Difference(results[i].logits, item.logits[0]), kSteppedTolerance)
         << item.setting << " in chunks of " << chunk;
   }
 }
@@ -223,7 +223,7 @@ TEST(Decoding, DynamicSchemesFollowTheLength) {
     for (Case& item : cases) {
       item.trace.reset();
       const RunResult full = decoder->RunOne(item.Request(tokens));
-      EXPECT_LE(Difference(full.logits, item.logits[tokens - kPromptTokens]), kTolerance)
+      EXPECT_LE(Difference(full.logits, item.logits[tokens - kPromptTokens]), kSteppedTolerance)
           << item.setting << " of " << tokens << " tokens";
     }
   }

@@ -44,8 +44,8 @@ Intervention Setting(const std::string& model, std::string text) {
   return ParseIntervention(text);
 }
 
-GoldenRun FullRun(const std::string& model, const std::string& setting,
-                  const std::string& placement = "cpu") {
+GoldenRun EditedRun(const std::string& model, const std::string& setting,
+                    const std::string& placement = "cpu") {
   return ResidualEditsGolden().FullRun(model, Setting(model, setting), placement);
 }
 
@@ -61,7 +61,7 @@ TEST(ResidualEdits, AreThoseOfHooksAfterTheBlocks) {
   ASSERT_EQ(TinyCases().size(), 40u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : TinyCases()) {
-      test::ExpectGolden(FullRun(item["model"], item["setting"], placement),
+      test::ExpectGolden(EditedRun(item["model"], item["setting"], placement),
                          ResidualEditsGolden().json(), item, Describe(item) + " " + placement);
     }
   }
@@ -86,8 +86,8 @@ TEST(ResidualEdits, OfTheEmbeddedModelToo) {
 // By far more than the tolerance.
 TEST(ResidualEdits, EachChangesSomething) {
   for (const Json& item : TinyCases()) {
-    const GoldenRun plain = FullRun(item["model"], "none");
-    const GoldenRun changed = FullRun(item["model"], item["setting"]);
+    const GoldenRun plain = EditedRun(item["model"], "none");
+    const GoldenRun changed = EditedRun(item["model"], item["setting"]);
     EXPECT_GE(Difference(changed.result.Logits(42), plain.result.Logits(42)) +
                   Difference(changed.result.Logits(39), plain.result.Logits(39)),
               10 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
@@ -156,7 +156,7 @@ TEST(ResidualEdits, TokenByTokenEqualsAFullRun) {
     const std::string setting = item["setting"];
     test::ExpectStepsEqual(*ResidualEditsGolden().Model(model), model,
                            ResidualEditsGolden().answer(), Setting(model, setting), {},
-                           FullRun(model, setting), Describe(item));
+                           EditedRun(model, setting), Describe(item));
   }
 }
 
@@ -211,7 +211,7 @@ TEST(ResidualEdits, MeansAreTakenAnewWhereTheirRowsChange) {
 
 TEST(ResidualEdits, RefuseWhatDoesNotFit) {
   const auto error = [](const std::string& model, const std::string& setting) {
-    return test::ErrorMessage([&] { FullRun(model, setting); });
+    return test::ErrorMessage([&] { EditedRun(model, setting); });
   };
   EXPECT_THAT(error("llama", "set(100000)"), HasSubstr("the model has no such channel"));
   EXPECT_THAT(error("llama", "set(1, span=30:50)"), HasSubstr("the prompt has no tokens 30:50"));

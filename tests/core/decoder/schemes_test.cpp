@@ -21,6 +21,7 @@
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/golden_runs.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
@@ -46,11 +47,6 @@ std::shared_ptr<const Decoder> Tiny(const std::string& name, int64_t context = 0
   return decoder;
 }
 
-std::vector<int32_t> PromptOf(const std::string& name) {
-  return nlohmann::json::parse(std::ifstream(test::TinyModelFolder(name) + "/expected.json"))["ids"]
-      .get<std::vector<int32_t>>();
-}
-
 RunResult RunIds(const Decoder& decoder, std::span<const int32_t> ids, const Intervention& change,
                  Trace* trace = nullptr, int64_t prompt_tokens = 0) {
   RunRequest request;
@@ -74,7 +70,7 @@ TEST(Schemes, EqualTransformersWithTheSameRopeParameters) {
     const auto setting = golden["setting"].get<std::string>();
     const auto expected = golden["logits"].get<std::vector<float>>();
     const auto decoder = Tiny(name, golden["context"].get<int64_t>());
-    const RunResult result = RunIds(*decoder, PromptOf(name), setting);
+    const RunResult result = RunIds(*decoder, test::PromptIds(name), setting);
     EXPECT_LE(Difference(result.logits, expected), 1e-4 * Largest(expected))
         << name << " " << setting << " of " << golden["context"];
   }
@@ -88,7 +84,7 @@ Intervention UniformTable(double ratio) {
 
 TEST(Schemes, IdentitiesHoldBitForBit) {
   const auto decoder = Tiny("qwen3");
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   const auto plain = RunIds(*decoder, ids, "none").logits;
   for (const char* setting : {"pi(1)", "base(10000)", "ntk(1)", "yarn(1)", "dynamic-ntk(2)",
                               "dynamic-linear", "ms-poe(min=1, max=1, order=random, first_layer=0)",
@@ -117,7 +113,7 @@ TEST(Schemes, IdentitiesHoldBitForBit) {
 TEST(Schemes, AllRotaryPairsAreTheSchemesOfWholePositions) {
   for (const char* name : {"llama", "qwen3"}) {
     const auto decoder = Tiny(name);
-    const auto ids = PromptOf(name);
+    const auto ids = test::PromptIds(name);
     EXPECT_EQ(RunIds(*decoder, ids, "rotary-pairs(all, factor=0.5)").logits,
               RunIds(*decoder, ids, "pi(2)").logits);
     EXPECT_EQ(RunIds(*decoder, ids, "rotary-pairs(all, factor=0, rows=last)").logits,
@@ -130,7 +126,7 @@ TEST(Schemes, AllRotaryPairsAreTheSchemesOfWholePositions) {
 // Two settings that multiply queries in the same way, and a model's own longrope as a setting.
 TEST(Schemes, ScaledQueriesAndLongRopeAsTheyAreElsewhere) {
   const auto decoder = Tiny("qwen3");
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   const auto plain = RunIds(*decoder, ids, "none").logits;
   const auto scaled = RunIds(*decoder, ids, "self-extend(group=1, window=8, scale_base=12)").logits;
   EXPECT_GT(Difference(scaled, plain), 1e-3 * Largest(plain));
@@ -143,7 +139,7 @@ TEST(Schemes, ScaledQueriesAndLongRopeAsTheyAreElsewhere) {
   EXPECT_EQ(RunIds(*decoder, ids, "self-extend(group=1, window=64, scale_base=40)").logits, plain);
 
   const auto phi3 = Tiny("phi3-long");
-  const auto words = PromptOf("phi3-long");
+  const auto words = test::PromptIds("phi3-long");
   EXPECT_EQ(
       RunIds(*phi3, words, "longrope(\"" + test::TinyModelFolder("phi3-long") + "/config.json\")")
           .logits,
@@ -153,7 +149,7 @@ TEST(Schemes, ScaledQueriesAndLongRopeAsTheyAreElsewhere) {
 // The ratios that a run reports, read back as a table, give the same run.
 TEST(Schemes, ReportedRatiosAsATableGiveTheSameRun) {
   const auto decoder = Tiny("qwen3");
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   for (const char* setting : {"ms-poe(first_layer=0)", "ms-poe(first_layer=0, order=entropy)",
                               "ms-poe(first_layer=1, order=random, seed=3)",
                               "ms-poe(min=1.8, max=0.7, first_layer=0, mode=group)"}) {
@@ -168,7 +164,7 @@ TEST(Schemes, ReportedRatiosAsATableGiveTheSameRun) {
 // ratio, and do not in mode code with grouped key heads (seed-facts A.3 #7).
 TEST(Schemes, ShiftInvarianceHoldsButForCode) {
   const auto decoder = Tiny("qwen3");
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   const auto change_by_shift = [&](const std::string& setting) {
     const auto here = RunIds(*decoder, ids, setting).logits;
     const auto there =
@@ -211,7 +207,7 @@ const std::vector<std::string>& AllSchemes() {
 // frequencies with every token from the fifth on; with others the context is long enough. Each
 // token's logits equal those of one run over all tokens up to it.
 TEST(Schemes, CachedDecodingEqualsRecomputation) {
-  std::vector<int32_t> prompt = PromptOf("qwen3");
+  std::vector<int32_t> prompt = test::PromptIds("qwen3");
   prompt.resize(20);
   for (const std::string& setting : AllSchemes()) {
     const Intervention change = ParseIntervention(setting);
@@ -234,7 +230,7 @@ TEST(Schemes, CachedDecodingEqualsRecomputation) {
 // Rows continued on a trace in awkward chunks equal one run, where no ratio waits for the last
 // prompt row.
 TEST(Schemes, ChunksOnATraceEqualOneRun) {
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   for (const std::string& setting : AllSchemes()) {
     if (setting.starts_with("ms-poe") && setting.find("random") == std::string::npos) continue;
     const Intervention change = ParseIntervention(setting);
@@ -251,7 +247,7 @@ TEST(Schemes, ChunksOnATraceEqualOneRun) {
 TEST(Schemes, WhatIfFromAnyToAnyEqualsAFullRun) {
   const auto decoder = Tiny("qwen3", 24);
   Prompt prompt;
-  prompt.ids = PromptOf("qwen3");
+  prompt.ids = test::PromptIds("qwen3");
   prompt.answer_ids = {5, 77, 9};
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   WhatIf what_if(decoder, {prompt});
@@ -272,7 +268,7 @@ TEST(Schemes, WhatIfFromAnyToAnyEqualsAFullRun) {
 
 TEST(Schemes, TheContextFollowsTheScheme) {
   const auto decoder = Tiny("qwen3", 24);
-  const auto ids = PromptOf("qwen3");
+  const auto ids = test::PromptIds("qwen3");
   EXPECT_NO_THROW(RunIds(*decoder, ids, "pi(2)"));
   EXPECT_NO_THROW(RunIds(*decoder, ids, "dynamic-ntk(2)"));
   try {

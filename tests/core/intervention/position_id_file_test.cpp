@@ -35,7 +35,7 @@ std::string ErrorOf(const Call& call) {
   }
 }
 
-std::string TextError(const std::string& text) {
+std::string IdsError(const std::string& text) {
   return ErrorOf([&] { ParseIntervention(text); });
 }
 
@@ -98,17 +98,17 @@ TEST(PositionsText, OfAFileIsItsContents) {
                           HasSubstr(PositionIdDigest({0, 2, 4.5}))));
   EXPECT_EQ(ParseIntervention(text), read);
   EXPECT_EQ(ParseIntervention(InterventionToJson(read)), read);
-  EXPECT_THAT(TextError("positions(file=" + folder + "/same.json, seed=2)"),
+  EXPECT_THAT(IdsError("positions(file=" + folder + "/same.json, seed=2)"),
               HasSubstr("'seed' is of samplers"));
   EXPECT_EQ(ParseIntervention("pi(2) + positions(file=" + folder + "/same.json, factor=8, seed=1)"),
             read);
   std::ofstream(file) << "0 2 4.6\n";
-  EXPECT_THAT(TextError(text), AllOf(HasSubstr("others now"), HasSubstr("position ids.txt")));
+  EXPECT_THAT(IdsError(text), AllOf(HasSubstr("others now"), HasSubstr("position ids.txt")));
   EXPECT_NE(ParseIntervention("positions(file=\"" + file + "\") + pi(2)"), read);
   std::ofstream(file) << "0 2 -4\n";
-  EXPECT_THAT(TextError("positions(file=\"" + file + "\")"),
+  EXPECT_THAT(IdsError("positions(file=\"" + file + "\")"),
               AllOf(HasSubstr("column 16"), HasSubstr("number 3")));
-  EXPECT_THAT(TextError("positions(file=no/such.txt)"), HasSubstr("no/such.txt"));
+  EXPECT_THAT(IdsError("positions(file=no/such.txt)"), HasSubstr("no/such.txt"));
 }
 
 // A text with every parameter of the sampler, its defaults.
@@ -154,14 +154,14 @@ TEST(PositionsText, SamplersDrawForThePromptsTokens) {
 }
 
 TEST(PositionsText, RefusesWhatSaysNothing) {
-  EXPECT_THAT(TextError("positions"), HasSubstr("neither a file nor a sampler"));
-  EXPECT_THAT(TextError("positions(factor=3)"), HasSubstr("neither a file nor a sampler"));
-  EXPECT_THAT(TextError("positions(sampler=posse)"), HasSubstr("Did you mean 'pose'?"));
-  EXPECT_THAT(TextError("positions(sampler=randpos, chunks=2)"),
+  EXPECT_THAT(IdsError("positions"), HasSubstr("neither a file nor a sampler"));
+  EXPECT_THAT(IdsError("positions(factor=3)"), HasSubstr("neither a file nor a sampler"));
+  EXPECT_THAT(IdsError("positions(sampler=posse)"), HasSubstr("Did you mean 'pose'?"));
+  EXPECT_THAT(IdsError("positions(sampler=randpos, chunks=2)"),
               AllOf(HasSubstr("column 28"), HasSubstr("sampler=randpos has no argument 'chunks'")));
-  EXPECT_THAT(TextError("positions(sampler=pose, chunks=0)"), HasSubstr("'chunks'"));
-  EXPECT_THAT(TextError("positions(sampler=full, factor=2)"), HasSubstr("every position"));
-  EXPECT_THAT(TextError("positions(sampler=randpos) + positions(sampler=pose)"),
+  EXPECT_THAT(IdsError("positions(sampler=pose, chunks=0)"), HasSubstr("'chunks'"));
+  EXPECT_THAT(IdsError("positions(sampler=full, factor=2)"), HasSubstr("every position"));
+  EXPECT_THAT(IdsError("positions(sampler=randpos) + positions(sampler=pose)"),
               HasSubstr("given twice"));
   EXPECT_THAT(ErrorOf([] {
                 PositionIdsOf(ParseIntervention("positions(sampler=randpos, factor=1e6)"), 100);

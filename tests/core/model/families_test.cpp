@@ -48,7 +48,7 @@ int32_t Best(std::span<const float> logits) {
   return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
-class Family : public ::testing::TestWithParam<std::string> {
+class EachFamily : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     const std::string folder = TinyModelFolder(GetParam());
@@ -111,7 +111,7 @@ class Family : public ::testing::TestWithParam<std::string> {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-TEST_P(Family, LogitsAndAttentionAreThoseOfTransformers) {
+TEST_P(EachFamily, LogitsAndAttentionAreThoseOfTransformers) {
   LastQueryAttention attention(decoder_->config());
   RunRequest request;
   request.ids = ids_;
@@ -129,7 +129,7 @@ TEST_P(Family, LogitsAndAttentionAreThoseOfTransformers) {
 }
 
 // Token by token on one trace; transformers ran every prefix anew.
-TEST_P(Family, GreedyContinuationIsThatOfTransformers) {
+TEST_P(EachFamily, GreedyContinuationIsThatOfTransformers) {
   const auto greedy = expected_["greedy"].get<std::vector<int32_t>>();
   std::vector<int32_t> ids = ids_;
   const auto trace = decoder_->MakeTrace(static_cast<int64_t>(ids.size() + greedy.size()));
@@ -146,7 +146,7 @@ TEST_P(Family, GreedyContinuationIsThatOfTransformers) {
   EXPECT_EQ(continuation, greedy);
 }
 
-TEST_P(Family, WhatIfEqualsAFullRun) {
+TEST_P(EachFamily, WhatIfEqualsAFullRun) {
   std::vector<std::string> settings = {"none",
                                        "channel(3, factor=-1)",
                                        "channel([2,7], factor=[0,2.5], layers=1-1)",
@@ -185,7 +185,7 @@ class ScaleChannel : public Hook {
 // run and on a trace. Projected anew from the scaled input, through the model's biases, clamps and
 // norms of q and k, they give the same pattern of the layer: v, which channel scaling leaves clean,
 // is not part of it.
-TEST_P(Family, ChannelScalingEqualsProjectingTheScaledInput) {
+TEST_P(EachFamily, ChannelScalingEqualsProjectingTheScaledInput) {
   const int64_t layer = decoder_->config().layers - 1;
   ScaleChannel hook(layer, 6, -2.0f);
   const WhatIfOutcome anew = FullRun("none", ids_, {&hook});
@@ -204,7 +204,7 @@ TEST_P(Family, ChannelScalingEqualsProjectingTheScaledInput) {
   EXPECT_GT(Difference(clean.last_query_attention, anew.last_query_attention), 1e-3);
 }
 
-TEST_P(Family, PositionSchemesAreTakenOrRefusedWithTheReason) {
+TEST_P(EachFamily, PositionSchemesAreTakenOrRefusedWithTheReason) {
   for (const char* setting : {"ms-poe(first_layer=0)", "pi(1.5)"}) {
     if (HasRotary()) {
       EXPECT_GT(Difference(FullRun(setting, ids_).last_logits, FullRun("none", ids_).last_logits),
@@ -224,7 +224,7 @@ TEST_P(Family, PositionSchemesAreTakenOrRefusedWithTheReason) {
 }
 
 // Not a comparison of digits: that nothing in the path forgets the dtype.
-TEST_P(Family, BFloat16StaysClose) {
+TEST_P(EachFamily, BFloat16StaysClose) {
   const auto decoder = Open(kernels::Dtype::kBFloat16);
   RunRequest request;
   request.ids = ids_;
@@ -233,11 +233,12 @@ TEST_P(Family, BFloat16StaysClose) {
   EXPECT_LE(Difference(logits, exact), 0.1 * Largest(exact));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Family, ::testing::ValuesIn(TinyModelNames()), [](const auto& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Tiny, EachFamily, ::testing::ValuesIn(TinyModelNames()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(Families, EveryArchitectureHasAModel) {
   const std::vector<std::string> models = TinyModelNames();

@@ -41,7 +41,7 @@ std::string ConfigError(const GgufWriter& writer) {
   return test::ErrorMessage([&] { Config(writer); });
 }
 
-std::vector<int64_t> Windows(const ModelConfig& config) {
+std::vector<int64_t> WindowsOf(const ModelConfig& config) {
   std::vector<int64_t> windows;
   for (const LayerAttention& layer : config.attention) windows.push_back(layer.window);
   return windows;
@@ -50,14 +50,14 @@ std::vector<int64_t> Windows(const ModelConfig& config) {
 TEST(GgufFamilies, WindowsAreInTheLayersThatThePatternNames) {
   const std::string pattern = "olmo2.attention.sliding_window_pattern";
   GgufWriter writer = Metadata("olmo2");
-  EXPECT_EQ(Windows(Config(writer)), std::vector<int64_t>(8, 0));
+  EXPECT_EQ(WindowsOf(Config(writer)), std::vector<int64_t>(8, 0));
   writer.Uint32("olmo2.attention.sliding_window", 9);
-  EXPECT_EQ(Windows(Config(writer)), (std::vector<int64_t>{9, 9, 9, 0, 9, 9, 9, 0}));
+  EXPECT_EQ(WindowsOf(Config(writer)), (std::vector<int64_t>{9, 9, 9, 0, 9, 9, 9, 0}));
   writer.Uint32(pattern, 2);
-  EXPECT_EQ(Windows(Config(writer)), (std::vector<int64_t>{9, 0, 9, 0, 9, 0, 9, 0}));
+  EXPECT_EQ(WindowsOf(Config(writer)), (std::vector<int64_t>{9, 0, 9, 0, 9, 0, 9, 0}));
   writer.Remove(pattern).RawArray(pattern, GgufType::kBool, 8, std::string("\1\0\0\0\0\1\1\0", 8));
   const ModelConfig config = Config(writer);
-  EXPECT_EQ(Windows(config), (std::vector<int64_t>{9, 0, 0, 0, 0, 9, 9, 0}));
+  EXPECT_EQ(WindowsOf(config), (std::vector<int64_t>{9, 0, 0, 0, 0, 9, 9, 0}));
   EXPECT_TRUE(config.attention[0].local);
   EXPECT_FALSE(config.attention[1].local);
   writer.Remove(pattern).RawArray(pattern, GgufType::kBool, 7, std::string(7, '\1'));
@@ -83,11 +83,11 @@ TEST(GgufFamilies, LayersWithoutAWindowHaveNoPositionsWhereTheFamilySaysSo) {
 TEST(GgufFamilies, StarCoder2HasTheWindowOfPublishedModelsWhereTheFileSaysNone) {
   GgufWriter writer = Metadata("starcoder2", "epsilon", 2);
   const ModelConfig config = Config(writer);
-  EXPECT_EQ(Windows(config), (std::vector<int64_t>{4096, 4096}));
+  EXPECT_EQ(WindowsOf(config), (std::vector<int64_t>{4096, 4096}));
   ASSERT_EQ(config.notes.size(), 1u);
   EXPECT_THAT(config.notes[0], HasSubstr("it is run with 4096"));
   writer.Uint32("starcoder2.attention.sliding_window", 9);
-  EXPECT_EQ(Windows(Config(writer)), (std::vector<int64_t>{9, 9}));
+  EXPECT_EQ(WindowsOf(Config(writer)), (std::vector<int64_t>{9, 9}));
   EXPECT_TRUE(Config(writer).notes.empty());
 }
 

@@ -39,7 +39,7 @@ std::vector<AttentionPlan> Plans(const std::string& text) {
   return CompilePlans(ParseIntervention(text), ResidualConfig(), kPrompt, kPrompt + 3);
 }
 
-std::vector<int64_t> Changed(const std::string& before, const std::string& after) {
+std::vector<int64_t> ChangedRows(const std::string& before, const std::string& after) {
   return FirstChangedRows(Plans(before), Plans(after));
 }
 
@@ -66,33 +66,35 @@ TEST(ResidualPlan, VectorsAreScaled) {
 }
 
 TEST(ResidualPlan, AChangeBeginsWithItsLayerAndRows) {
-  EXPECT_THAT(Changed("none", "set(3, span=5:9, layers=1)"), ElementsAre(kNoRow, 5));
-  EXPECT_THAT(Changed("set(3, span=5:9, layers=1)", "set(3, span=7:9, layers=1)"),
+  EXPECT_THAT(ChangedRows("none", "set(3, span=5:9, layers=1)"), ElementsAre(kNoRow, 5));
+  EXPECT_THAT(ChangedRows("set(3, span=5:9, layers=1)", "set(3, span=7:9, layers=1)"),
               ElementsAre(kNoRow, 5));
-  EXPECT_THAT(Changed("set(3, span=5:9) + set(4, span=2:3)", "set(3, span=5:9) + set(4, span=4:6)"),
-              ElementsAre(2, 2));
-  EXPECT_THAT(Changed("set(3, span=5:9)", "set(3, span=5:9)"), ElementsAre(kNoRow, kNoRow));
-  EXPECT_THAT(Changed("none", "vector(" + Vector() + ", rows=answer)"),
+  EXPECT_THAT(
+      ChangedRows("set(3, span=5:9) + set(4, span=2:3)", "set(3, span=5:9) + set(4, span=4:6)"),
+      ElementsAre(2, 2));
+  EXPECT_THAT(ChangedRows("set(3, span=5:9)", "set(3, span=5:9)"), ElementsAre(kNoRow, kNoRow));
+  EXPECT_THAT(ChangedRows("none", "vector(" + Vector() + ", rows=answer)"),
               ElementsAre(kPrompt - 1, kPrompt - 1));
   // The order counts: the last of two holds.
-  EXPECT_THAT(Changed("set(3, span=5:9, to=1) + set(3, span=6:8, to=2)",
-                      "set(3, span=6:8, to=2) + set(3, span=5:9, to=1)"),
+  EXPECT_THAT(ChangedRows("set(3, span=5:9, to=1) + set(3, span=6:8, to=2)",
+                          "set(3, span=6:8, to=2) + set(3, span=5:9, to=1)"),
               ElementsAre(5, 5));
 }
 
 TEST(ResidualPlan, MeansNeedAllRows) {
   const std::string mean = "set(3, span=last, to=mean, layers=1)";
-  EXPECT_THAT(Changed("none", mean), ElementsAre(kNoRow, 0));
-  EXPECT_THAT(Changed(mean, mean), ElementsAre(kNoRow, kNoRow));
+  EXPECT_THAT(ChangedRows("none", mean), ElementsAre(kNoRow, 0));
+  EXPECT_THAT(ChangedRows(mean, mean), ElementsAre(kNoRow, kNoRow));
   // Its mean is there already.
-  EXPECT_THAT(Changed(mean, "set(3, span=7:9, to=mean, layers=1)"), ElementsAre(kNoRow, 7));
-  EXPECT_THAT(Changed(mean, "none"), ElementsAre(kNoRow, kPrompt - 1));
+  EXPECT_THAT(ChangedRows(mean, "set(3, span=7:9, to=mean, layers=1)"), ElementsAre(kNoRow, 7));
+  EXPECT_THAT(ChangedRows(mean, "none"), ElementsAre(kNoRow, kPrompt - 1));
   // A change to any row below changes it.
-  EXPECT_THAT(Changed(mean, mean + " + set(4, span=last, layers=0)"), ElementsAre(kPrompt - 1, 0));
-  EXPECT_THAT(Changed(mean, mean + " + vector(" + Vector() + ", layers=1, rows=last)"),
+  EXPECT_THAT(ChangedRows(mean, mean + " + set(4, span=last, layers=0)"),
+              ElementsAre(kPrompt - 1, 0));
+  EXPECT_THAT(ChangedRows(mean, mean + " + vector(" + Vector() + ", layers=1, rows=last)"),
               ElementsAre(kNoRow, 0));
   // Channels are set after means are taken.
-  EXPECT_THAT(Changed(mean, mean + " + set(4, span=last, layers=1)"),
+  EXPECT_THAT(ChangedRows(mean, mean + " + set(4, span=last, layers=1)"),
               ElementsAre(kNoRow, kPrompt - 1));
 }
 

@@ -45,13 +45,13 @@ constexpr const char* kSettings[] = {
     "attend(24, layers=9-20)",
 };
 
-std::vector<Intervention> Settings() {
+std::vector<Intervention> EachSettings() {
   std::vector<Intervention> settings;
   for (const char* text : kSettings) settings.push_back(ParseIntervention(text));
   return settings;
 }
 
-std::vector<Prompt> SomePrompts(const Decoder& decoder) {
+std::vector<Prompt> EachPrompts(const Decoder& decoder) {
   std::vector<Prompt> prompts(3);
   const int64_t lengths[] = {90, 61, 75};
   for (size_t i = 0; i < prompts.size(); ++i) {
@@ -74,9 +74,9 @@ Outcomes Each(WhatIf& what_if, const std::vector<Intervention>& settings) {
 
 TEST(WhatIfEach, EqualsEachSettingAlone) {
   const auto decoder = testing::DeepDecoder();
-  const std::vector<Intervention> settings = Settings();
-  WhatIf together(decoder, SomePrompts(*decoder));
-  WhatIf alone(decoder, SomePrompts(*decoder));
+  const std::vector<Intervention> settings = EachSettings();
+  WhatIf together(decoder, EachPrompts(*decoder));
+  WhatIf alone(decoder, EachPrompts(*decoder));
   const Outcomes outcomes = Each(together, settings);
   ASSERT_EQ(outcomes.size(), settings.size() * 3);
   double changed = 0;
@@ -98,14 +98,14 @@ TEST(WhatIfEach, EqualsEachSettingAlone) {
 
 TEST(WhatIfEach, LeavesTracesAsTheyWere) {
   const auto decoder = testing::DeepDecoder();
-  std::vector<Intervention> late = Settings();
+  std::vector<Intervention> late = EachSettings();
   std::erase_if(late, [](const Intervention& setting) {
     return setting == ParseIntervention("pi(1.5)") ||
            setting == ParseIntervention("ablate(L7H1)") ||
            setting == ParseIntervention("attend(24, layers=9-20)") ||
            setting == ParseIntervention("ablate(L7H1, with=mean, rows=answer)");
   });
-  WhatIf what_if(decoder, SomePrompts(*decoder));
+  WhatIf what_if(decoder, EachPrompts(*decoder));
   const Outcomes first = Each(what_if, late);
   EXPECT_EQ(what_if.Estimate(Intervention{}).share, 0);
   const Outcomes second = Each(what_if, late);
@@ -114,7 +114,7 @@ TEST(WhatIfEach, LeavesTracesAsTheyWere) {
     EXPECT_EQ(outcome.score.nll, second.at(at).score.nll);
   }
   // Rows of the traces too: what is run on top of them equals what is run on fresh ones.
-  WhatIf fresh(decoder, SomePrompts(*decoder));
+  WhatIf fresh(decoder, EachPrompts(*decoder));
   const Intervention later = ParseIntervention("channel(7, factor=2, rows=last)");
   const WhatIfResult used = what_if.Evaluate(later, {}, false);
   fresh.Evaluate(Intervention{}, {}, false);
@@ -127,11 +127,11 @@ TEST(WhatIfEach, WorksWithoutRoomForTraces) {
   const auto decoder = testing::DeepDecoder();
   const std::vector<Intervention> settings = {ParseIntervention(kSettings[0]),
                                               ParseIntervention(kSettings[3])};
-  WhatIf plenty(decoder, SomePrompts(*decoder));
+  WhatIf plenty(decoder, EachPrompts(*decoder));
   const Outcomes wanted = Each(plenty, settings);
   // For nothing, and for the upper half of the layers.
   for (const int64_t limit : {int64_t{1}, decoder->TraceBytes(230) / 2}) {
-    WhatIf what_if(decoder, SomePrompts(*decoder), limit);
+    WhatIf what_if(decoder, EachPrompts(*decoder), limit);
     const Outcomes outcomes = Each(what_if, settings);
     for (const auto& [at, outcome] : outcomes)
       EXPECT_LE(test::Difference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
@@ -140,17 +140,17 @@ TEST(WhatIfEach, WorksWithoutRoomForTraces) {
 
 TEST(WhatIfEach, CanBeCancelled) {
   const auto decoder = testing::DeepDecoder();
-  WhatIf what_if(decoder, SomePrompts(*decoder));
+  WhatIf what_if(decoder, EachPrompts(*decoder));
   std::atomic<bool> cancel = false;
   JobContext context;
   context.cancel = &cancel;
-  const std::vector<Intervention> settings = Settings();
+  const std::vector<Intervention> settings = EachSettings();
   const auto stop = [&](size_t /*setting*/, size_t /*prompt*/, const WhatIfOutcome& /*outcome*/) {
     cancel = true;
   };
   EXPECT_THROW(what_if.EvaluateEach(settings, stop, context), Cancelled);
   cancel = false;
-  WhatIf fresh(decoder, SomePrompts(*decoder));
+  WhatIf fresh(decoder, EachPrompts(*decoder));
   const Outcomes after = Each(what_if, settings);
   const Outcomes wanted = Each(fresh, settings);
   for (const auto& [at, outcome] : after)

@@ -27,9 +27,9 @@
 namespace midscope {
 namespace {
 
-constexpr double kLogitTolerance = 1e-3;
-constexpr double kAttentionTolerance = 1e-4;
-constexpr int64_t kPromptTokens = 26;
+constexpr double kPairLogitTolerance = 1e-3;
+constexpr double kPairAttentionTolerance = 1e-4;
+constexpr int64_t kPairTokens = 26;
 constexpr size_t kPairs = 200;
 constexpr size_t kFullRunsAtOnce = 8;
 
@@ -57,7 +57,7 @@ class StackDrawer {
  private:
   bool Taken(const std::string& text) const {
     try {
-      CompilePlans(ResolvePassages(ParseIntervention(text), prompt_), config_, kPromptTokens);
+      CompilePlans(ResolvePassages(ParseIntervention(text), prompt_), config_, kPairTokens);
       return true;
     } catch (const Error&) {
       return false;
@@ -96,7 +96,7 @@ class StackDrawer {
     return Of({"answer", "last", "last:" + std::to_string(Integer(2, 9)), "all"});
   }
   std::string Span() {
-    const int64_t begin = Integer(2, kPromptTokens - 8);
+    const int64_t begin = Integer(2, kPairTokens - 8);
     return std::to_string(begin) + ":" + std::to_string(begin + Integer(1, 5));
   }
   std::string Head() {
@@ -196,7 +196,7 @@ class StackDrawer {
 
 Prompt SomePrompt(const Decoder& decoder) {
   Prompt prompt;
-  prompt.ids = testing::SomeIds(decoder, kPromptTokens, 3);
+  prompt.ids = testing::SomeIds(decoder, kPairTokens, 3);
   prompt.answer_ids = testing::SomeIds(decoder, 3, 53);
   return prompt;
 }
@@ -226,7 +226,7 @@ std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
     hooks.push_back(std::make_unique<LastQueryAttention>(decoder.config()));
     RunRequest request;
     request.ids = ids;
-    request.prompt_tokens = kPromptTokens;
+    request.prompt_tokens = kPairTokens;
     request.intervention = Resolved(decoder, prompt, setting);
     request.hooks = {hooks.back().get()};
     request.ratios = ratios;
@@ -236,11 +236,11 @@ std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
   std::vector<FullRun> runs;
   runs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto logits = results[i].Logits(kPromptTokens - 1);
+    const auto logits = results[i].Logits(kPairTokens - 1);
     runs.push_back({hooks[i]->attention(),
                     results[i].position_ratio,
                     {logits.begin(), logits.end()},
-                    ScoreAnswer(results[i], kPromptTokens, prompt.answer_ids).nll});
+                    ScoreAnswer(results[i], kPairTokens, prompt.answer_ids).nll});
   }
   return runs;
 }
@@ -251,13 +251,13 @@ class NearestToThreshold : public Hook {
  public:
   HookRequest Request(const HookPoint& point, const SequenceInfo& /*sequence*/) override {
     if (point.site != HookSite::kPatternUnrotated) return {};
-    return {HookAccess::kRead, {kPromptTokens - 1, kPromptTokens}};
+    return {HookAccess::kRead, {kPairTokens - 1, kPairTokens}};
   }
   void OnActivation(HookView& view) override {
     for (int64_t head = 0; head < view.shape[1]; ++head) {
-      for (int64_t key = 0; key < kPromptTokens; ++key) {
+      for (int64_t key = 0; key < kPairTokens; ++key) {
         nearest_ = std::min(nearest_, std::abs(double{view.At(0, head, 0, key)} -
-                                               3.0 / static_cast<double>(kPromptTokens)));
+                                               3.0 / static_cast<double>(kPairTokens)));
       }
     }
   }
@@ -273,7 +273,7 @@ double DistanceFromThreshold(const Decoder& decoder, const Prompt& prompt,
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   RunRequest request;
   request.ids = ids;
-  request.prompt_tokens = kPromptTokens;
+  request.prompt_tokens = kPairTokens;
   request.intervention = Resolved(decoder, prompt, setting);
   request.hooks = {&nearest};
   decoder.RunOne(request);
@@ -281,8 +281,8 @@ double DistanceFromThreshold(const Decoder& decoder, const Prompt& prompt,
 }
 
 bool AreClose(const WhatIfOutcome& outcome, const FullRun& full) {
-  return test::Difference(outcome.last_logits, full.logits) <= kLogitTolerance &&
-         test::Difference(outcome.last_query_attention, full.attention) <= kAttentionTolerance;
+  return test::Difference(outcome.last_logits, full.logits) <= kPairLogitTolerance &&
+         test::Difference(outcome.last_query_attention, full.attention) <= kPairAttentionTolerance;
 }
 
 // Stops a run after some layers, or not at all where fewer run.
@@ -320,7 +320,7 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
     if (i == kPairs / 2) {
       // The other half with about half of the layers dropped.
       what_if = std::make_unique<WhatIf>(decoder, std::vector{prompt},
-                                         decoder->TraceBytes(kPromptTokens) / 2);
+                                         decoder->TraceBytes(kPairTokens) / 2);
     }
     if (draw.Chance(25)) EvaluateCancelled(*what_if, draw.Stack(), draw.Integer(0, 25));
     const WhatIfResult result = what_if->Evaluate(ParseIntervention(settings[i]));
@@ -339,10 +339,11 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
       ++run_alone;
       full = FullRuns(*decoder, prompt, std::span(settings).subspan(i, 1)).front();
     }
-    EXPECT_LE(test::Difference(outcome.last_logits, full.logits), kLogitTolerance) << told;
-    EXPECT_LE(test::Difference(outcome.last_query_attention, full.attention), kAttentionTolerance)
+    EXPECT_LE(test::Difference(outcome.last_logits, full.logits), kPairLogitTolerance) << told;
+    EXPECT_LE(test::Difference(outcome.last_query_attention, full.attention),
+              kPairAttentionTolerance)
         << told;
-    EXPECT_NEAR(outcome.score.nll, full.nll, 2 * kLogitTolerance) << told;
+    EXPECT_NEAR(outcome.score.nll, full.nll, 2 * kPairLogitTolerance) << told;
     EXPECT_LE(result.share, 1.0) << told;
   }
   EXPECT_GT(what_if->trace(0)->first_layer(), 0);

@@ -37,7 +37,7 @@ std::shared_ptr<PatchSources> Sources() {
       }});
 }
 
-RunResult FullRun(const Prompt& prompt, const std::string& setting) {
+RunResult PatchedRun(const Prompt& prompt, const std::string& setting) {
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   RunRequest request;
   request.ids = ids;
@@ -87,7 +87,7 @@ TEST(WhatIfPatch, EqualsAFullRun) {
     if (turn == 1) std::reverse(settings.begin(), settings.end());
     for (const std::string& setting : settings) {
       const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
-      ExpectEqual(result.outcomes[0], FullRun(prompt, setting), prompt, setting);
+      ExpectEqual(result.outcomes[0], PatchedRun(prompt, setting), prompt, setting);
     }
   }
 }
@@ -102,8 +102,8 @@ TEST(WhatIfPatch, RatiosFollowPatchedQueriesAndKeys) {
                             "what=k, span=last:9, layers=20-29"}) {
     what_if.Evaluate(ParseIntervention(scheme));
     const std::string setting = scheme + " + patch(from=place:9, " + patch + ")";
-    ExpectEqual(what_if.Evaluate(ParseIntervention(setting)).outcomes[0], FullRun(prompt, setting),
-                prompt, setting);
+    ExpectEqual(what_if.Evaluate(ParseIntervention(setting)).outcomes[0],
+                PatchedRun(prompt, setting), prompt, setting);
   }
 }
 
@@ -115,7 +115,7 @@ TEST(WhatIfPatch, EqualsAFullRunWithDroppedLayers) {
   for (const std::string& setting : PatchSettings()) {
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
     EXPECT_GT(result.kept.first_layer, 0);
-    ExpectEqual(result.outcomes[0], FullRun(prompt, setting), prompt, setting);
+    ExpectEqual(result.outcomes[0], PatchedRun(prompt, setting), prompt, setting);
   }
 }
 
@@ -131,7 +131,8 @@ TEST(WhatIfPatch, SettingsTogetherEqualEachAlone) {
                  [](const std::string& text) { return ParseIntervention(text); });
   size_t told = 0;
   together.EvaluateEach(settings, [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
-    ExpectEqual(outcome, FullRun(prompts[prompt], texts[setting]), prompts[prompt], texts[setting]);
+    ExpectEqual(outcome, PatchedRun(prompts[prompt], texts[setting]), prompts[prompt],
+                texts[setting]);
     ++told;
   });
   EXPECT_EQ(told, 2 * texts.size());
@@ -171,7 +172,7 @@ TEST(WhatIfPatch, FromAnotherSampleGivesItsAnswer) {
   pair.TakePatchesFrom(Sources());
   const auto top = [](const std::vector<float>& logits) { return TopTokens(logits, 1).front().id; };
   const int32_t own = top(pair.Evaluate({}).outcomes[0].last_logits);
-  const RunResult other = FullRun(SomePrompt(9), "none");
+  const RunResult other = PatchedRun(SomePrompt(9), "none");
   const std::span<const float> others = other.Logits(kPromptTokens - 1);
   const int32_t its = TopTokens(others, 1).front().id;
   ASSERT_NE(own, its);

@@ -42,7 +42,8 @@ std::vector<Prompt> SomePrompts(const Decoder& decoder) {
   return prompts;
 }
 
-WhatIfOutcome FullRun(const Decoder& decoder, const Prompt& prompt, const std::string& setting) {
+WhatIfOutcome OutcomeInFull(const Decoder& decoder, const Prompt& prompt,
+                            const std::string& setting) {
   LastQueryAttention attention(decoder.config());
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   RunRequest request;
@@ -169,7 +170,7 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
     const WhatIfResult result = pair.Evaluate(ParseIntervention(setting));
     EXPECT_EQ(result.last_rows_only, setting != "pi(1.3)") << setting;
     for (size_t i = 0; i < prompts.size(); ++i) {
-      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+      ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, prompts[i], setting), setting);
     }
   }
   // With one trace the scheme's has to be run anew.
@@ -182,7 +183,7 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
     const WhatIfResult result = small.Evaluate(ParseIntervention(setting));
     EXPECT_LE(result.kept.bytes, result.kept.limit);
     for (size_t i = 0; i < prompts.size(); ++i) {
-      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+      ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, prompts[i], setting), setting);
     }
   }
 }
@@ -194,7 +195,8 @@ TEST(WhatIf, EveryChangeEqualsAFullRun) {
   for (const std::string& setting : Settings()) {
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
     for (size_t i = 0; i < what_if.prompts().size(); ++i) {
-      ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+      ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, what_if.prompts()[i], setting),
+                  setting);
     }
     if (plain.empty()) plain = result.outcomes[0].last_logits;
     if (setting == "none") continue;
@@ -250,7 +252,7 @@ TEST(WhatIf, AttentionRowsThatWereLeftOutAreMadeUpFor) {
   const WhatIfResult with = what_if.Evaluate(ParseIntervention(setting));
   EXPECT_TRUE(with.last_rows_only);
   for (size_t i = 0; i < with.outcomes.size(); ++i)
-    ExpectEqual(with.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+    ExpectEqual(with.outcomes[i], OutcomeInFull(*decoder, what_if.prompts()[i], setting), setting);
   // They are there now.
   EXPECT_EQ(what_if.Evaluate(ParseIntervention(setting)).share, 0);
 }
@@ -289,7 +291,7 @@ TEST(WhatIf, AMemoryLimitDropsTheLowestLayersAndNoMoreThanNeeded) {
       EXPECT_LT(result.share, 0.6);
     }
     for (size_t i = 0; i < prompts.size(); ++i)
-      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+      ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, prompts[i], setting), setting);
   }
 }
 
@@ -304,7 +306,8 @@ TEST(WhatIf, WithoutRoomForALayerEveryRunIsFullAndAgrees) {
   EXPECT_EQ(result.kept.bytes, 0);
   EXPECT_EQ(result.kept.first_layer, decoder->config().layers);
   for (size_t i = 0; i < 3; ++i)
-    ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+    ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, what_if.prompts()[i], setting),
+                setting);
 }
 
 // Sums of ablated heads are kept too, so they count.
@@ -325,7 +328,7 @@ TEST(WhatIf, MeansOfHeadsCountAgainstTheLimit) {
   EXPECT_GT(result.kept.first_layer, 0);
   EXPECT_LE(result.kept.bytes, plain);
   for (size_t i = 0; i < prompts.size(); ++i)
-    ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], means), means);
+    ExpectEqual(result.outcomes[i], OutcomeInFull(*decoder, prompts[i], means), means);
 }
 
 TEST(WhatIf, RowsBeforeTheFirstThatChangesAreNotRun) {
@@ -365,7 +368,7 @@ TEST(WhatIf, CancelledRunsDoNotSpoilLaterOnes) {
           << setting << " " << stop;
       const std::string next = "channel(100, factor=0, layers=8-25)";
       ExpectEqual(what_if.Evaluate(ParseIntervention(next)).outcomes[0],
-                  FullRun(*decoder, what_if.prompts()[0], next), next);
+                  OutcomeInFull(*decoder, what_if.prompts()[0], next), next);
     }
   }
 }

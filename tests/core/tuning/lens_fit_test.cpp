@@ -86,7 +86,7 @@ class MovesOneStream : public Hook {
 TEST(LensFit, EqualsFiniteDifferencesOfTheDecoder) {
   constexpr int64_t kLayer = 1;
   constexpr int64_t kElement = 5;
-  constexpr float kStep = 1e-2F;
+  constexpr float kLensStep = 1e-2F;
   const auto decoder = test::TinyDecoder("smollm3");
   const std::vector<int32_t> ids = test::PromptIds("smollm3");
   const auto hidden = static_cast<size_t>(decoder->config().hidden);
@@ -99,7 +99,7 @@ TEST(LensFit, EqualsFiniteDifferencesOfTheDecoder) {
   for (const int64_t source : counted) {
     hook.row = source;
     for (const float sign : {1.0F, -1.0F}) {
-      hook.step = sign * kStep;
+      hook.step = sign * kLensStep;
       ResidualRows rows(decoder->config(), counted);
       RunRequest run;
       run.ids = ids;
@@ -108,7 +108,7 @@ TEST(LensFit, EqualsFiniteDifferencesOfTheDecoder) {
       const size_t last = rows.values().size() - counted.size() * hidden;
       for (size_t i = last; i < rows.values().size(); ++i) {
         column[(i - last) % hidden] +=
-            double{sign} * rows.values()[i] / (2 * kStep * static_cast<double>(counted.size()));
+            double{sign} * rows.values()[i] / (2 * kLensStep * static_cast<double>(counted.size()));
       }
     }
   }

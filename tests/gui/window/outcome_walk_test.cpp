@@ -33,8 +33,8 @@ class OutcomeWalkTest : public QObject {
       session_->Open(open, Request(0));
     }
     bool Rest() {
-      constexpr int kLongest = 120000;  // milliseconds
-      return QTest::qWaitFor([this] { return IsSettled(*session_); }, kLongest);
+      constexpr int kLongestWalk = 120000;  // milliseconds
+      return QTest::qWaitFor([this] { return IsSettled(*session_); }, kLongestWalk);
     }
     // Makes one action; returns its name.
     QString Step() {

@@ -17,6 +17,8 @@
 namespace midscope {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 using testing::Data;
 
 class EngineScan : public testing::LocalEngineFixture {};
@@ -187,7 +189,6 @@ TEST_F(EngineScan, IsCancelledWithinASecond) {
   prompts.task = "list:lines=40";
   prompts.places = "1,20,40";
   engine->SetPrompt(prompts, {});
-  using Clock = std::chrono::steady_clock;
   for (const char* over : {"heads", "layer_spans"}) {
     ScanRequest request;
     request.over = over;

@@ -103,9 +103,9 @@ json WhatIf(const ModelFolder& model, const Arguments& source, const std::string
   return run.status == 0 ? json::parse(run.out.substr(0, run.out.find('\n'))) : json();
 }
 
-class PromptFormat : public ::testing::TestWithParam<std::string> {
+class PromptFormats : public ::testing::TestWithParam<std::string> {
  protected:
-  PromptFormat() : golden_(Model()), model_(golden_) {}
+  PromptFormats() : golden_(Model()), model_(golden_) {}
 
   Arguments OwnText(const json& arm) const {
     Arguments arguments = FormatArguments(arm);
@@ -126,7 +126,7 @@ class PromptFormat : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(PromptFormat, ProbeIsTransformers) {
+TEST_P(PromptFormats, ProbeIsTransformers) {
   for (const json& arm : golden_["arms"]) {
     const std::string file = model_.Path("probe-" + arm["name"].get<std::string>() + ".h5");
     const json probe = RunJson({"probe", model_.path(), "--out", file}, OwnText(arm));
@@ -145,7 +145,7 @@ TEST_P(PromptFormat, ProbeIsTransformers) {
   }
 }
 
-TEST_P(PromptFormat, WhatIfIsTransformers) {
+TEST_P(PromptFormats, WhatIfIsTransformers) {
   for (const json& arm : golden_["arms"]) {
     const std::string file = model_.Path("whatif-" + arm["name"].get<std::string>() + ".h5");
     const json outcome = WhatIf(model_, OwnText(arm), file);
@@ -155,7 +155,7 @@ TEST_P(PromptFormat, WhatIfIsTransformers) {
   }
 }
 
-TEST_P(PromptFormat, GenerateIsTransformers) {
+TEST_P(PromptFormats, GenerateIsTransformers) {
   for (const json& arm : golden_["arms"]) {
     Arguments arguments = FormatArguments(arm);
     arguments.insert(arguments.end(), {"--prompt", Golden()["prompt"], "--new-tokens",
@@ -166,7 +166,7 @@ TEST_P(PromptFormat, GenerateIsTransformers) {
   }
 }
 
-TEST_P(PromptFormat, SweepIsTransformers) {
+TEST_P(PromptFormats, SweepIsTransformers) {
   const std::string questions = model_.File("questions.jsonl", Golden()["question"].dump() + "\n");
   for (const json& arm : golden_["arms"]) {
     const std::string file = model_.Path("sweep-" + arm["name"].get<std::string>() + ".h5");
@@ -182,7 +182,7 @@ TEST_P(PromptFormat, SweepIsTransformers) {
   }
 }
 
-TEST_P(PromptFormat, PerplexityIsTransformers) {
+TEST_P(PromptFormats, PerplexityIsTransformers) {
   const json& golden = Golden();
   const std::string file = model_.Path("perplexity.h5");
   RunJson({"probe", model_.path(), "--out", file},
@@ -195,7 +195,7 @@ TEST_P(PromptFormat, PerplexityIsTransformers) {
               kTolerance * expected);
 }
 
-TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
+TEST_P(PromptFormats, BosOnAndOffSayWhatTheyDo) {
   const json& plain = golden_["arms"][0];
   const bool requires_bos = !golden_["post_processor"].is_null();
   json bare = plain["ids"];
@@ -223,7 +223,7 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   EXPECT_THAT(on.err, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, PromptFormat,
+INSTANTIATE_TEST_SUITE_P(Models, PromptFormats,
                          ::testing::Values("llama-like", "zephyr-like", "gemma-like", "qwen-like"),
                          [](const auto& model) {
                            return model.param.substr(0, model.param.find('-'));
