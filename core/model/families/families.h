@@ -56,7 +56,9 @@
   FAMILY(Llama4)                  \
   FAMILY(DeepseekV2)              \
   FAMILY(DeepseekV3)              \
-  FAMILY(Xglm)
+  FAMILY(Xglm)                    \
+  FAMILY(GptNeo)                  \
+  FAMILY(GptBigCode)
 // clang-format on
 
 namespace midscope {

@@ -309,7 +309,7 @@ def make(name):
         from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
     for seed in range(1, 200):
         model = build(kind, options, seed)
-        if is_gguf and kind in ("GPT2", "Bloom", "Falcon"):
+        if is_gguf and kind in ("GPT2", "GPTBigCode", "Bloom", "Falcon"):
             write_gpt_gguf(os.path.join(folder, "model.gguf"), model, tokenizer())
         elif is_gguf and kind.startswith("Deepseek"):
             write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind == "DeepseekV3")

@@ -173,6 +173,10 @@ MODELS = {
     "gguf-falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False), None),
     "gguf-deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy"), None),
     "gguf-deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.8, mscale_all_dim=0.8)), None),
+    "gpt-neo": ("GPTNeo", dict(vocab_size=VOCABULARY, hidden_size=30, intermediate_size=44, num_layers=3, num_heads=3, max_position_embeddings=131, window_size=11, attention_types=[[["global", "local"], 1], [["local"], 1]], bos_token_id=257, eos_token_id=258), "bfloat16"),
+    "gpt-bigcode": ("GPTBigCode", dict(GPT, n_inner=44), "bfloat16"),
+    "gpt-bigcode-heads": ("GPTBigCode", dict(GPT, n_embd=18, multi_query=False, tie_word_embeddings=False), "bfloat16"),
+    "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 

@@ -346,7 +346,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-falcon",
                            "gguf-falcon-new",
                            "gguf-deepseek-v2",
-                           "gguf-deepseek-v3"}) {
+                           "gguf-deepseek-v3",
+                           "gpt-neo",
+                           "gpt-bigcode",
+                           "gpt-bigcode-heads",
+                           "gguf-gpt-bigcode"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
