@@ -15,6 +15,7 @@
   FAMILY(Gemma)                   \
   FAMILY(Gemma2)                  \
   FAMILY(Gemma3)                  \
+  FAMILY(Gemma4)                  \
   FAMILY(Phi3)                    \
   FAMILY(Olmo2)                   \
   FAMILY(GptNeox)                 \
