@@ -34,11 +34,12 @@ void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vect
   if (clips && config.clip_after_norm) Clamp(config.clip_qkv, out, out);
 }
 
-at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops,
+at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops, int64_t layer,
                                const LayerWeights& weights, const at::Tensor& projected) {
   if (!FinishesQueryKey(config)) return projected;
-  const int64_t q_width = config.heads * config.head_dim;
-  const int64_t kv_width = config.key_value_heads * config.head_dim;
+  const int64_t q_width = config.QueryWidth(layer);
+  const int64_t kv_width = config.KeyWidth(layer);
+  const int64_t key_heads = config.KeyValueHeads(layer);
   at::Tensor finished = at::empty_like(projected);
   const auto finish = [&](const std::vector<float>& norm, int64_t heads, int64_t first,
                           int64_t width) {
@@ -46,8 +47,8 @@ at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops,
                 finished.narrow(1, first, width));
   };
   finish(weights.query_norm, config.heads, 0, q_width);
-  finish(weights.key_norm, config.key_value_heads, q_width, kv_width);
-  finish({}, config.key_value_heads, q_width + kv_width, kv_width);
+  finish(weights.key_norm, key_heads, q_width, kv_width);
+  finish(weights.value_norm, key_heads, q_width + kv_width, kv_width);
   return finished;
 }
 

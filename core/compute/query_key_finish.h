@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Changes that some models apply to q, k and v between projection and rotation: a clamp (mpt), a
-// norm of q and k (qwen3, gemma3, olmo2). A norm after rotation (hunyuan) is applied here without
-// its weights, because rotation does not change its divisor. Clamp and norm are not linear, so
-// channel scaling needs q, k and v from before them. Internal to core.
+// norm of q and k (qwen3, gemma3, olmo2) and of v (gemma4). A norm after rotation (hunyuan) is
+// applied here without its weights, because rotation does not change its divisor. Clamp and norm
+// are not linear, so channel scaling needs q, k and v from before them. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,17 +19,19 @@ namespace midscope {
 inline bool FinishesQueryKey(const ModelConfig& config) {
   return config.query_key_norm != QueryKeyNorm::kNone || config.clip_qkv > 0;
 }
-// Whether the model changes values; only a clamp does.
-inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 0; }
+// Whether the model changes values: by a clamp, or a norm (gemma4).
+inline bool FinishesValue(const ModelConfig& config) {
+  return config.clip_qkv > 0 || config.value_norm;
+}
 
 // Computes out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both
-// may have any stride. `norm`: the layer's query_norm or key_norm, or empty.
+// may have any stride. `norm`: the layer's query_norm, key_norm or value_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
                  int64_t heads, const at::Tensor& x, const at::Tensor& out);
 
 // Returns q, k and v of a layer in one row, [rows, (heads + 2 key_value_heads) * head_dim]:
 // `projected` itself if the model changes nothing.
-at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops,
+at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops, int64_t layer,
                                const LayerWeights& weights, const at::Tensor& projected);
 
 }  // namespace midscope

@@ -108,15 +108,18 @@ class Loader {
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
     const std::string prefix = std::to_string(layer) + ".";
-    const int64_t q_width = config_.heads * config_.head_dim;
-    const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+    const LayerAttention attention = config_.AttentionOf(layer);
+    const int64_t head_dim = config_.HeadDim(layer);
+    const int64_t q_width = config_.QueryWidth(layer);
+    const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
     if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else {
-      weights.query_key_value = Stack(
-          config_.hidden,
-          {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
+      weights.query_key_value =
+          Stack(config_.hidden, {{prefix + "query", q_width},
+                                 {prefix + "key", kv_width},
+                                 {prefix + (attention.value_is_key ? "key" : "value"), kv_width}});
     }
     const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
     weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
@@ -125,6 +128,8 @@ class Loader {
     } else {
       weights.mlp = Mlp(prefix, config_.feed_forward);
     }
+    if (config_.layer_scale) weights.layer_scale = Vector(prefix + "layer_scale", 1)[0];
+    if (config_.value_norm) weights.value_norm.assign(static_cast<size_t>(head_dim), 1.0f);
     if (config_.attention_sinks) weights.sinks = Vector(prefix + "sinks", config_.heads);
     if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
     if (config_.input_norms || config_.stream_norms) {
@@ -136,13 +141,12 @@ class Loader {
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
     if (config_.plain_query_key_norm) {
-      if (config_.attention[static_cast<size_t>(layer)].rotary)
-        weights.query_norm.assign(static_cast<size_t>(config_.head_dim), 1.0f);
+      if (attention.rotary) weights.query_norm.assign(static_cast<size_t>(head_dim), 1.0f);
       weights.key_norm = weights.query_norm;
     } else if (config_.query_key_norm != QueryKeyNorm::kNone) {
       const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
-      weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
-      weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
+      weights.query_norm = NormWeight(prefix + "query_norm", by_head ? head_dim : q_width);
+      weights.key_norm = NormWeight(prefix + "key_norm", by_head ? head_dim : kv_width);
       if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
     return weights;

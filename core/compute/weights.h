@@ -65,7 +65,9 @@ struct LayerWeights {
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms; empty if the model has none
   Norm mlp_output_norm;
-  std::vector<float> sinks;  // [heads], or empty: none
+  std::vector<float> sinks;       // [heads], or empty: none
+  float layer_scale = 1.0f;       // of the stream after the layer
+  std::vector<float> value_norm;  // [head_dim] ones, or empty: none
   // [head_dim], or for all heads; empty: none. For norms after the rotation, these are ones; the
   // weights [head_dim] are in rotated_*_norm, and the product of the queries' and keys' weights, by
   // which queries are multiplied, is in rotated_norms.

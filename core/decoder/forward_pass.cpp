@@ -218,8 +218,9 @@ void ForwardPass::DropUnneededRows(std::vector<SequencePass>& sequences, at::Ten
 
 void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
-  const int64_t q_width = config_.heads * config_.head_dim;
-  const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+  const int64_t q_width = config_.QueryWidth(layer);
+  const int64_t kv_width = config_.KeyWidth(layer);
+  const int64_t key_heads = config_.KeyValueHeads(layer);
   EnterAttention(sequences, layer);
 
   const ProductContext context{executor_, context_};
@@ -232,12 +233,11 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
     projected = ProjectQueryKeyValue(sequences, layer);
   }
   Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
-  Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
-       config_.key_value_heads);
+  Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width), key_heads);
   Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
-       config_.key_value_heads);
+       key_heads);
   context_.ThrowIfCancelled();
-  const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, weights, projected);
+  const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, layer, weights, projected);
 
   at::Tensor z = Empty(packed_rows_, q_width);
   for (SequencePass& sequence : sequences) {
@@ -272,7 +272,7 @@ at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequence
     return all.narrow(0, sequence.active_first, sequence.active_rows());
   };
   at::Tensor projected = Empty(packed_rows_, projection.weight.outputs());
-  const BlockOps::Copies copies{config_.heads * config_.head_dim,
+  const BlockOps::Copies copies{config_.QueryWidth(layer),
                                 {rows_of(store.Keys(layer)), rows_of(store.Values(layer))}};
   if (!projection.weight.MultiplyCopyingOnDevice(normalized_, copies, projected, context_))
     return Projected(normalized_, projection);
@@ -325,6 +325,7 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     const at::Tensor stream = residual_.narrow(0, first, rows);
     ops_->Add(stream, update);
     if (config_.stream_norms) Normalise(stream, weights.mlp_norm, stream);
+    if (config_.layer_scale) stream.mul_(weights.layer_scale);
   }
 }
 
@@ -332,7 +333,8 @@ bool ForwardPass::AddsWithNextNorm(const std::vector<SequencePass>& sequences,
                                    int64_t layer) const {
   const int64_t next = layer + 1;
   if (next >= sequences.front().end_layer || !config_.input_norms || config_.stream_norms ||
-      &devices_.Of(next) != ops_ || Wanted(sequences, HookSite::kResidPost, layer) ||
+      config_.layer_scale || &devices_.Of(next) != ops_ ||
+      Wanted(sequences, HookSite::kResidPost, layer) ||
       Wanted(sequences, HookSite::kResidPre, next)) {
     return false;
   }

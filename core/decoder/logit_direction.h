@@ -17,6 +17,9 @@ struct LogitDirection {
   // LayerNorm, its mean is subtracted, which removes the mean of x from the product.
   std::vector<double> direction;
   double constant = 0;  // from the biases of the norm and the output
+  // [layer]: the factor with which the last block's output has what the layer adds to the stream
+  // (ModelConfig::layer_scale); embeddings have that of layer 0.
+  std::vector<double> of_layer;
 };
 
 // For the z [heads * head_dim] that an attention's output projection reads, its update of the

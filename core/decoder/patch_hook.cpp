@@ -82,7 +82,7 @@ int64_t PatchWidth(PatchWhat what, const ModelConfig& config) {
       return config.heads * config.head_dim;
     case PatchWhat::kKey:
     case PatchWhat::kValue:
-      return config.key_value_heads * config.head_dim;
+      return config.LargestKeyWidth();
     default:
       return config.hidden;
   }

@@ -60,11 +60,6 @@ double Along(const std::vector<float>& values, std::span<const double> direction
   return values.empty() ? 0.0 : Dot(values, direction);
 }
 
-// Returns the width of a head's input to the layer's output projection.
-int64_t OutputWidth(const ModelConfig& config) {
-  return config.latent.used() ? config.latent.value : config.head_dim;
-}
-
 // Returns [heads * head_dim]: directions in the latent values of z, from directions [heads * value]
 // in the heads' outputs, which value_out of LatentWeights computes from z.
 std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeights& weights,
@@ -105,13 +100,18 @@ LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weig
   result.direction = BeforeNorm(config.norm, weights.final_norm, difference);
   result.constant *= config.output_scale;
   for (double& value : result.direction) value *= config.output_scale;
+  double factor = 1.0;
+  result.of_layer.resize(weights.layers.size());
+  for (size_t layer = weights.layers.size(); layer-- > 0;) {
+    factor *= weights.layers[layer].layer_scale;
+    result.of_layer[layer] = factor;
+  }
   return result;
 }
 
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
                                   std::span<const float> z, std::span<const double> direction) {
   MIDSCOPE_CHECK_EQ(direction.size(), config.hidden);
-  MIDSCOPE_CHECK_EQ(z.size(), config.heads * config.head_dim);
   MIDSCOPE_CHECK(!config.latent.used() || !config.output_norms,
                  "an output norm reads heads' outputs, z holds latent values");
   HeadDirections result;
@@ -121,7 +121,7 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
     result.constant = Along(weights.attention_output_norm.bias, direction);
   }
   const std::vector<float>& bias = weights.attention_out.bias;
-  result.of_z.assign(static_cast<size_t>(config.heads * OutputWidth(config)), 0.0);
+  result.of_z.assign(static_cast<size_t>(weights.attention_out.weight.inputs()), 0.0);
   std::vector<double> update(before.size());
   VisitRows(weights.attention_out.weight, 0, config.hidden,
             [&](int64_t row, std::span<const float> values) {

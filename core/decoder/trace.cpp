@@ -5,6 +5,8 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/compute/query_key_finish.h"
@@ -29,22 +31,35 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-// Makes one tensor per layer from first_layer on; layers below share one per device, created on
-// demand.
+// Makes one tensor per layer from first_layer on; layers below share one per device and width,
+// created on demand.
 template <class Make>
-void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, const Make& make,
+void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices,
+                const std::vector<int64_t>& widths, const Make& make,
                 std::vector<at::Tensor>& tensors) {
   for (size_t layer = 0; layer < tensors.size(); ++layer) {
     const auto end = tensors.begin() + static_cast<std::ptrdiff_t>(layer);
     const auto shared = std::find_if(tensors.begin(), end, [&](const at::Tensor& other) {
-      return other.device() == devices[layer];
+      return other.device() == devices[layer] && other.size(1) == widths[layer];
     });
     if (static_cast<int64_t>(layer) < first_layer && shared != end) {
       tensors[layer] = *shared;
     } else if (!tensors[layer].defined()) {
-      tensors[layer] = make(devices[layer]);
+      tensors[layer] = make(devices[layer], widths[layer]);
     }
   }
+}
+
+std::vector<int64_t> KeyWidths(const ModelConfig& config) {
+  std::vector<int64_t> widths;
+  for (int64_t layer = 0; layer < config.layers; ++layer) widths.push_back(config.KeyWidth(layer));
+  return widths;
+}
+
+// Returns the width of the tensors that ShareBelow makes, for one device.
+int64_t SharedWidth(const std::vector<int64_t>& widths, int64_t first_layer) {
+  const std::set<int64_t> shared(widths.begin(), widths.begin() + first_layer);
+  return std::accumulate(shared.begin(), shared.end(), int64_t{0});
 }
 
 // Returns the result of work with a trace's tensors.
@@ -87,11 +102,17 @@ void Trace::DropLayersBelow(int64_t layer) {
   first_layer_ = layer;
   storage_->recorded.reset();  // it contains the tensors' addresses
   std::vector<at::Device> devices;
-  for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
-  const auto none = [](at::Device) { return at::Tensor(); };  // every layer has a tensor by now
+  std::vector<int64_t> widths;
+  for (const at::Tensor& keys : storage_->keys) {
+    devices.push_back(keys.device());
+    widths.push_back(keys.size(1));
+  }
+  const auto none = [](at::Device, int64_t) {
+    return at::Tensor();
+  };  // every layer has a tensor by now
   for (auto* tensors :
        {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
-    ShareBelow(layer, devices, none, *tensors);
+    ShareBelow(layer, devices, widths, none, *tensors);
   for (auto* tensors : {&storage_->residual, &storage_->norm_scale, &storage_->norm_mean}) {
     for (size_t i = 0; i < tensors->size() && static_cast<int64_t>(i) < layer; ++i)
       (*tensors)[i] = at::Tensor();
@@ -182,12 +203,15 @@ std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const TraceParts& parts,
                          int64_t devices) {
   const int64_t element = kernels::SizeOf(dtype);
-  const int64_t key_bytes = config.key_value_heads * config.head_dim * element;
   const int64_t kept = config.layers - parts.first_layer;
-  const int64_t shared = parts.first_layer > 0 ? devices : 0;
-  int64_t bytes = 2 * (kept + shared) * key_bytes;
+  const std::vector<int64_t> widths = KeyWidths(config);
+  const int64_t stored =
+      std::accumulate(widths.begin() + parts.first_layer, widths.end(), int64_t{0}) +
+      devices * SharedWidth(widths, parts.first_layer);
+  int64_t bytes = 2 * stored * element;
   const int64_t projected = (FinishesQueryKey(config) ? 1 : 0) + (FinishesValue(config) ? 1 : 0);
-  bytes += projected * (parts.residual ? kept + shared : devices) * key_bytes;
+  bytes += projected * element *
+           (parts.residual ? stored : devices * SharedWidth(widths, config.layers));
   bytes += parts.mean_heads * config.head_dim * static_cast<int64_t>(sizeof(double));
   if (!parts.residual) return bytes;
   const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
@@ -196,8 +220,7 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
 }
 
 int64_t MemoryBytes(const ModelConfig& config) {
-  return config.key_value_heads * config.head_dim * (config.head_dim + 1) *
-         static_cast<int64_t>(sizeof(float));
+  return config.LargestKeyWidth() * (config.head_dim + 1) * static_cast<int64_t>(sizeof(float));
 }
 
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
@@ -207,16 +230,17 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   storage->dtype = dtype;
   const auto options = at::TensorOptions().dtype(TorchType(dtype));
   const auto layers = static_cast<size_t>(config.layers);
-  const auto key_rows = [&](at::Device device) {
-    return at::empty({capacity, config.key_value_heads * config.head_dim}, options.device(device));
+  const std::vector<int64_t> widths = KeyWidths(config);
+  const auto key_rows = [&](at::Device device, int64_t width) {
+    return at::empty({capacity, width}, options.device(device));
   };
   storage->keys.resize(layers);
   storage->values.resize(layers);
-  ShareBelow(first_layer, devices, key_rows, storage->keys);
-  ShareBelow(first_layer, devices, key_rows, storage->values);
+  ShareBelow(first_layer, devices, widths, key_rows, storage->keys);
+  ShareBelow(first_layer, devices, widths, key_rows, storage->values);
   const auto add_projected = [&](std::vector<at::Tensor>& tensors) {
     tensors.resize(layers);
-    ShareBelow(residual ? first_layer : config.layers, devices, key_rows, tensors);
+    ShareBelow(residual ? first_layer : config.layers, devices, widths, key_rows, tensors);
   };
   if (FinishesQueryKey(config)) add_projected(storage->projected_keys);
   if (FinishesValue(config)) add_projected(storage->projected_values);

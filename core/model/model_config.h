@@ -4,6 +4,7 @@
 // can be multiplied and divided without further checks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -82,7 +83,10 @@ struct LayerAttention {
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates with rope_local_base and without scaling (gemma3's sliding layers)
   int64_t chunk = 0;   // rows per chunk; a query sees only its own chunk; 0: no chunks
-  double logit_divisor = 1.0;  // of the logits, besides logit_scale (gpt2: the layer, from 1)
+  double logit_divisor = 1.0;   // of the logits, besides logit_scale (gpt2: the layer, from 1)
+  int64_t head_dim = 0;         // if it is not the model's, which is the largest; else 0 (gemma4)
+  int64_t key_value_heads = 0;  // if they are not the model's; else 0
+  bool value_is_key = false;    // the projected key is also the value: there is no value matrix
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -150,6 +154,9 @@ struct ModelConfig {
   double rope_base = 10000.0;
   double rope_local_base = 10000.0;
   int64_t rope_dimensions = 0;  // number of rotated dimensions of a head, its first ones; even
+  // Number of rotary pairs that turn, the first ones; the others have a frequency of 0 (p-RoPE of
+  // gemma4, arXiv 2410.06205). 0: all. Local layers turn all of theirs.
+  int64_t turning_pairs = 0;
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
   LatentAttention latent;
@@ -179,6 +186,7 @@ struct ModelConfig {
   bool final_norm = true;  // false: the last layer's output is unembedded directly
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
   bool norm_after_rotation = false;  // q and k are normed after rotation (hunyuan)
+  bool value_norm = false;           // heads' values are normed, too, without weights (gemma4)
   // Whether these norms have no weights, and layers without positions have no such norms (llama4).
   bool plain_query_key_norm = false;
   bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
@@ -190,6 +198,7 @@ struct ModelConfig {
   ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
+  bool layer_scale = false;      // a factor of the stream after each layer, from a tensor (gemma4)
   double update_scale = 1.0;     // of attention and MLP outputs when added to the stream (granite)
   double output_scale = 1.0;     // of the final logits, before final_softcap (cohere, granite)
   double logit_scale = 0;        // of attention logits; 0: 1 / sqrt(head_dim)
@@ -217,6 +226,24 @@ struct ModelConfig {
   std::vector<std::string> notes;
 
   int64_t heads_per_key_value_head() const { return heads / key_value_heads; }
+  LayerAttention AttentionOf(int64_t layer) const {
+    return attention.empty() ? LayerAttention{} : attention[static_cast<size_t>(layer)];
+  }
+  int64_t HeadDim(int64_t layer) const {
+    const int64_t own = AttentionOf(layer).head_dim;
+    return own > 0 ? own : head_dim;
+  }
+  int64_t KeyValueHeads(int64_t layer) const {
+    const int64_t own = AttentionOf(layer).key_value_heads;
+    return own > 0 ? own : key_value_heads;
+  }
+  int64_t QueryWidth(int64_t layer) const { return heads * HeadDim(layer); }
+  int64_t KeyWidth(int64_t layer) const { return KeyValueHeads(layer) * HeadDim(layer); }
+  int64_t LargestKeyWidth() const {
+    int64_t largest = 0;
+    for (int64_t layer = 0; layer < layers; ++layer) largest = std::max(largest, KeyWidth(layer));
+    return largest;
+  }
 };
 
 }  // namespace midscope

@@ -103,18 +103,19 @@ void AddLatentAttention(const ModelConfig& config, int64_t layer,
 
 void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   if (config.latent.used()) return AddLatentAttention(config, layer, tensors);
-  const int64_t query = config.heads * config.head_dim;
-  const int64_t key = config.key_value_heads * config.head_dim;
+  const int64_t query = config.QueryWidth(layer);
+  const int64_t key = config.KeyWidth(layer);
   tensors->push_back({"N.query", {query, config.hidden}, layer});
   tensors->push_back({"N.key", {key, config.hidden}, layer});
-  tensors->push_back({"N.value", {key, config.hidden}, layer});
+  if (!config.AttentionOf(layer).value_is_key)
+    tensors->push_back({"N.value", {key, config.hidden}, layer});
   tensors->push_back({"N.attention_out", {config.hidden, query}, layer});
 }
 
 void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   const int64_t hidden = config.hidden;
-  const int64_t query = config.heads * config.head_dim;
-  const int64_t key = config.key_value_heads * config.head_dim;
+  const int64_t query = config.QueryWidth(layer);
+  const int64_t key = config.KeyWidth(layer);
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
     tensors->push_back({std::string("N.") + name, std::move(shape), layer});
   };
@@ -128,13 +129,14 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   }
   if (config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
     const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
-    add("query_norm", {of_head ? config.head_dim : query});
-    add("key_norm", {of_head ? config.head_dim : key});
+    add("query_norm", {of_head ? config.HeadDim(layer) : query});
+    add("key_norm", {of_head ? config.HeadDim(layer) : key});
   }
   if (config.activation == Activation::kXielu && config.xielu.empty()) {
     for (const char* name : {"alpha_positive", "alpha_negative", "beta", "epsilon"}) add(name, {1});
   }
   if (config.attention_sinks) add("sinks", {config.heads});
+  if (config.layer_scale) add("layer_scale", {1});
   AddAttention(config, layer, tensors);
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
@@ -165,6 +167,17 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   if (static_cast<int64_t>(config.attention.size()) != config.layers) {
     throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
                                      config.attention.size(), config.layers));
+  }
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const int64_t width = config.HeadDim(layer);
+    if (config.heads % config.KeyValueHeads(layer) == 0 && width % 2 == 0 &&
+        width <= config.head_dim) {
+      continue;
+    }
+    throw Failure(thing, fmt::format("layer {} has {} key-value heads of {} dimensions, which is "
+                                     "not supported beside {} heads of up to {}",
+                                     layer, config.KeyValueHeads(layer), width, config.heads,
+                                     config.head_dim));
   }
 }
 

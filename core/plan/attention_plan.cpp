@@ -34,10 +34,8 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
   plain.q_ratio.assign(static_cast<size_t>(config.heads), 1.0);
   plain.k_ratio = plain.q_ratio;
   RopeFrequencies global;
-  RopeFrequencies local;
   if (config.positions == PositionKind::kRotary) {
     global = ModelFrequencies(config, tokens);
-    local = LocalFrequencies(config);
   } else if (config.positions == PositionKind::kAlibi) {
     plain.alibi_slopes = SlopesOf(config);
   }
@@ -49,7 +47,8 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
     plans[layer].chunk = attention.chunk;
     plans[layer].logit_scale /= attention.logit_divisor;
     if (!attention.rotary) continue;
-    const RopeFrequencies& frequencies = attention.local ? local : global;
+    const RopeFrequencies frequencies =
+        attention.local ? LocalFrequencies(config, static_cast<int64_t>(layer)) : global;
     plans[layer].inverse_frequency = frequencies.inverse_frequency;
     plans[layer].magnitude = frequencies.magnitude;
   }

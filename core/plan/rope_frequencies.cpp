@@ -80,9 +80,7 @@ double LongRopeMagnitude(const ModelConfig& config) {
   return factor > 1 ? std::sqrt(1 + std::log(factor) / std::log(original)) : 1.0;
 }
 
-}  // namespace
-
-RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens) {
+RopeFrequencies OfAllPairs(const ModelConfig& config, int64_t tokens) {
   switch (config.rope_scaling.kind) {
     case RopeScalingKind::kNone:
       break;
@@ -100,8 +98,23 @@ RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens) {
   return {Plain(config), 1.0};
 }
 
-RopeFrequencies LocalFrequencies(const ModelConfig& config) {
-  return {PlainFrequencies(config.rope_local_base, config.rope_dimensions), 1.0};
+}  // namespace
+
+RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens) {
+  RopeFrequencies frequencies = OfAllPairs(config, tokens);
+  StopPairs(config, &frequencies.inverse_frequency);
+  return frequencies;
+}
+
+RopeFrequencies LocalFrequencies(const ModelConfig& config, int64_t layer) {
+  const int64_t dimensions = std::min(config.rope_dimensions, config.HeadDim(layer));
+  return {PlainFrequencies(config.rope_local_base, dimensions), 1.0};
+}
+
+void StopPairs(const ModelConfig& config, std::vector<double>* frequencies) {
+  const auto turning = static_cast<size_t>(config.turning_pairs);
+  if (turning == 0 || turning >= frequencies->size()) return;
+  std::fill(frequencies->begin() + config.turning_pairs, frequencies->end(), 0.0);
 }
 
 }  // namespace midscope

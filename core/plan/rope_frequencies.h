@@ -22,7 +22,10 @@ struct RopeFrequencies {
 // factor (1), its factor is trained context / original context.
 RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens);
 
-// Returns the frequencies of `local` layers: rope_local_base, unscaled.
-RopeFrequencies LocalFrequencies(const ModelConfig& config);
+// Returns the frequencies of a `local` layer: rope_local_base, unscaled.
+RopeFrequencies LocalFrequencies(const ModelConfig& config, int64_t layer);
+
+// Sets the frequencies of pairs that do not turn to 0 (ModelConfig::turning_pairs).
+void StopPairs(const ModelConfig& config, std::vector<double>* frequencies);
 
 }  // namespace midscope

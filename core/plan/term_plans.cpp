@@ -61,6 +61,7 @@ void ReplaceFrequencies(const TermPlans& plans, const RopeFrequencies& frequenci
     if (local || plan.inverse_frequency.empty()) continue;
     any = true;
     plan.inverse_frequency = frequencies.inverse_frequency;
+    StopPairs(config, &plan.inverse_frequency);
     plan.magnitude = frequencies.magnitude;
   }
   if (any) return;
@@ -130,16 +131,17 @@ void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
               const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change) {
   const ModelConfig& config = plans.config;
   for (const HeadName& name : names) {
-    const int64_t count = name.group ? config.key_value_heads : config.heads;
+    const int64_t key_heads =
+        name.layer < config.layers ? config.KeyValueHeads(name.layer) : config.key_value_heads;
+    const int64_t count = name.group ? key_heads : config.heads;
     const bool to_the_end = name.more >= kEveryHeadAfter;
     const int64_t last = to_the_end ? count - 1 : name.head + name.more;
     if (name.layer >= config.layers || name.head >= count || last >= count) {
-      throw UsageError(
-          plans.term, "the model has no " + name.Text(),
-          fmt::format("It has layers 0-{} with heads H0-H{} and key heads G0-G{}",
-                      config.layers - 1, config.heads - 1, config.key_value_heads - 1));
+      throw UsageError(plans.term, "the model has no " + name.Text(),
+                       fmt::format("It has layers 0-{} with heads H0-H{} and key heads G0-G{}",
+                                   config.layers - 1, config.heads - 1, key_heads - 1));
     }
-    const int64_t members = name.group ? config.heads_per_key_value_head() : 1;
+    const int64_t members = name.group ? config.heads / key_heads : 1;
     const bool every = name.layer == kEveryLayer;
     const int64_t last_layer = every ? config.layers - 1 : name.layer;
     for (int64_t layer = every ? 0 : name.layer; layer <= last_layer; ++layer) {

@@ -67,8 +67,9 @@ void RatiosSoFar::OnActivation(HookView& view) {
     row.insert(row.end(), source, source + keys);
   }
   const RatioRule& rule = *rules_[static_cast<size_t>(view.point.layer)];
-  Fill(view.point.layer,
-       ResolveRatiosOfRow(rule, row.data(), keys, config_.heads, config_.key_value_heads).q);
+  Fill(view.point.layer, ResolveRatiosOfRow(rule, row.data(), keys, config_.heads,
+                                            config_.KeyValueHeads(view.point.layer))
+                             .q);
 }
 
 WhatIf::PartReport::PartReport(const Decoder& decoder, Sequence& sequence,

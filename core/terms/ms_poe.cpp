@@ -47,7 +47,7 @@ void Apply(const MsPoe& scheme, const TermPlans& plans) {
         ChannelRows::kAll};  // stored in AttentionPlan::scheme_rows instead
     if (!RatiosAreFixed(*plan.ratio_rule)) continue;
     const std::vector<int64_t> no_counts(static_cast<size_t>(config.heads), 0);
-    HeadRatios ratios = ResolveRatios(*plan.ratio_rule, no_counts, config.key_value_heads);
+    HeadRatios ratios = ResolveRatios(*plan.ratio_rule, no_counts, config.KeyValueHeads(layer));
     plan.q_ratio = std::move(ratios.q);
     plan.k_ratio = std::move(ratios.k);
   }

@@ -145,7 +145,8 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   const at::Tensor mlp_input = config_.input_norms ? Norm(mlp_norm, mlp_stream) : mlp_stream;
   const at::Tensor update =
       config_.experts.In(layer.index) ? Experts(prefix, mlp_input) : Mlp(prefix, mlp_input);
-  return middle + finished(prefix + "mlp_output_norm", update);
+  const at::Tensor out = middle + finished(prefix + "mlp_output_norm", update);
+  return config_.layer_scale ? out * Weight(prefix + "layer_scale") : out;
 }
 
 at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x,
@@ -184,7 +185,7 @@ at::Tensor DifferentiableModel::HeadsOf(const LayerTensors& layer, const std::st
                              : config_.query_key_norm != QueryKeyNorm::kNone;
   const double limit = config_.clip_qkv;
   const std::string norm = layer.prefix + name + "_norm";
-  at::Tensor y = Linear(layer.prefix + name, x).unflatten(1, {heads, config_.head_dim});
+  at::Tensor y = Linear(layer.prefix + name, x).unflatten(1, {heads, config_.HeadDim(layer.index)});
   if (limit > 0 && !(is_normed && config_.clip_after_norm)) y = y.clamp(-limit, limit);
   if (is_normed && !config_.norm_after_rotation) y = HeadNorm(norm, y);
   if (limit > 0 && is_normed && config_.clip_after_norm) y = y.clamp(-limit, limit);
@@ -195,14 +196,17 @@ at::Tensor DifferentiableModel::HeadsOf(const LayerTensors& layer, const std::st
 DifferentiableModel::QueryKeyValue DifferentiableModel::Projections(const LayerTensors& layer,
                                                                     const at::Tensor& x) const {
   const double limit = config_.clip_qkv;
-  at::Tensor v =
-      Linear(layer.prefix + "value", x).unflatten(1, {config_.key_value_heads, config_.head_dim});
+  const int64_t key_heads = config_.KeyValueHeads(layer.index);
+  const bool is_key = config_.AttentionOf(layer.index).value_is_key;
+  at::Tensor v = Linear(layer.prefix + (is_key ? "key" : "value"), x)
+                     .unflatten(1, {key_heads, config_.HeadDim(layer.index)});
   if (limit > 0) v = v.clamp(-limit, limit);
+  if (config_.value_norm) v = Normed(NormKind::kRms, config_.norm_epsilon, v, {}, {});
   const auto by_query_head = [&](const at::Tensor& heads) {
-    return heads.transpose(0, 1).repeat_interleave(config_.heads_per_key_value_head(), 0);
+    return heads.transpose(0, 1).repeat_interleave(config_.heads / key_heads, 0);
   };
   return {HeadsOf(layer, "query", config_.heads, x).transpose(0, 1),
-          by_query_head(HeadsOf(layer, "key", config_.key_value_heads, x)), by_query_head(v)};
+          by_query_head(HeadsOf(layer, "key", key_heads, x)), by_query_head(v)};
 }
 
 // Each head's key and value are expanded from the latent key (ModelConfig::latent).

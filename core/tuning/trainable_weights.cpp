@@ -17,7 +17,8 @@ namespace midscope {
 namespace {
 
 bool IsConstant(const std::string& name) {
-  return name.ends_with(".choice_bias") || name.ends_with(".beta") || name.ends_with(".epsilon");
+  return name.ends_with(".choice_bias") || name.ends_with(".layer_scale") ||
+         name.ends_with(".beta") || name.ends_with(".epsilon");
 }
 
 // Returns the tensor in host memory.

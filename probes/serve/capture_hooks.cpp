@@ -199,7 +199,9 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
     if (!HasHeads(part.point.site) && !HoldsPattern(part.point.site)) {
       throw UsageError(thing, "it has no heads", "Leave heads out");
     }
-    const int64_t heads = IsKeyOrValue(part.point.site) ? config.key_value_heads : config.heads;
+    const int64_t heads = IsKeyOrValue(part.point.site)
+                              ? config.KeyValueHeads(std::max<int64_t>(part.point.layer, 0))
+                              : config.heads;
     part.heads = ReadIndices(whole["heads"], thing + ", heads", heads - 1);
   }
   return part;
@@ -228,10 +230,11 @@ void CaptureHook::OnActivation(HookView& view) {
     const int64_t inner = view.IsPattern() ? stored.sequence.rows : InnerOf(view);
     if (stored.shape.sizes.empty()) {
       const bool shared = IsKeyOrValue(part.point.site);
-      stored.heads = view.dimensions != 4 ? std::vector<int64_t>{0}
-                     : part.heads.empty()
-                         ? Numbers(0, shared ? config_.key_value_heads : config_.heads)
-                         : part.heads;
+      stored.heads =
+          view.dimensions != 4 ? std::vector<int64_t>{0}
+          : part.heads.empty()
+              ? Numbers(0, shared ? config_.KeyValueHeads(view.point.layer) : config_.heads)
+              : part.heads;
       stored.shape = ShapeOf(view, std::ssize(stored.rows), std::ssize(stored.heads), inner);
       stored.values.assign(static_cast<size_t>(stored.shape.elements()), 0);
     }

@@ -67,10 +67,16 @@ struct AttentionStep::Inputs {
 
 namespace {
 
-kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tables,
+kernels::AttentionShape Shape(const ModelConfig& config, int64_t layer, const RotaryTables& tables,
                               RowRange rows) {
-  return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
-          config.key_value_heads, config.head_dim, tables.window, tables.softcap};
+  return {rows.last - rows.first,
+          rows.last,
+          rows.first,
+          config.heads,
+          config.KeyValueHeads(layer),
+          config.HeadDim(layer),
+          tables.window,
+          tables.softcap};
 }
 
 // Returns x [rows, heads * head_dim] with each head's elements multiplied by the weights of a norm
@@ -93,8 +99,8 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
                         const LayerWeights& weights, const at::Tensor& normalized,
                         const at::Tensor& projected, const at::Tensor& query_key_value,
                         const at::Tensor& z) {
-  const int64_t q_width = config_.heads * config_.head_dim;
-  const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+  const int64_t q_width = config_.QueryWidth(layer);
+  const int64_t kv_width = config_.KeyWidth(layer);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   Inputs in{ops, sequence, layer,   weights, normalized, projected, query_key_value,
             z,   &plan,    q_width, kv_width};
@@ -107,7 +113,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
     AttendPart(in, rows);
   }
   ThrowIfCancelled();
-  AblateHeads(sequence, layer, config_.head_dim, z);
+  AblateHeads(sequence, layer, config_.HeadDim(layer), z);
   borrowed.Return();
 }
 
@@ -167,7 +173,7 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
     }
     plan.k_ratio = plan.q_ratio;
     if (plan.ratio_rule->scheme.mode == MsPoeMode::kCode)
-      plan.k_ratio = FirstOfGroup(plan.q_ratio, config_.key_value_heads);
+      plan.k_ratio = FirstOfGroup(plan.q_ratio, config_.KeyValueHeads(in.layer));
   } else if (by_score && frozen) {
     const AttentionPlan& before = in.sequence.frozen_plans[static_cast<size_t>(in.layer)];
     plan.q_ratio = before.q_ratio;
@@ -183,11 +189,11 @@ HeadRatios AttentionStep::RatiosOfLastRow(const Inputs& in, const RatioRule& rul
                                           const at::Tensor& last_row) const {
   if (rule.scheme.order == MsPoeOrder::kEntropy) {
     return ResolveRatiosOfRow(rule, last_row.cpu().data_ptr<float>(), in.sequence.prompt_tokens,
-                              config_.heads, config_.key_value_heads);
+                              config_.heads, config_.KeyValueHeads(in.layer));
   }
   // Counted on the weights' device, because a GPU's weights are large.
   return ResolveRatios(rule, in.ops.CountAttendedKeys(last_row, AwarenessRule(rule.scheme)),
-                       config_.key_value_heads);
+                       config_.KeyValueHeads(in.layer));
 }
 
 // Computes attention weights of q and k without positions (not rotated, no ALiBi; window, segment
@@ -211,8 +217,8 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   const auto weights_of = [&](RowRange row) {
     if (plan.memory) plain.edits.hidden = {{0, SegmentStart(*plan.memory, row.first)}};
     if (plan.chunk > 0) plain.edits.hidden = {{0, row.first / plan.chunk * plan.chunk}};
-    return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), {},
-                                   plain);
+    return in.ops.AttentionWeights(Shape(config_, in.layer, plain, row), in.Queries(row), in.Keys(),
+                                   {}, plain);
   };
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
@@ -251,10 +257,10 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
     AttendEdited(in, local, part, queries, seen);
-    AdvanceMemory(memory, TimesNorm(seen.k, in.weights.rotated_key_norm), seen.v, config_.head_dim,
-                  start, cancel_, state);
-    AddMemory(memory, state, TimesNorm(queries, in.weights.rotated_query_norm), config_.head_dim,
-              in.Z(part));
+    AdvanceMemory(memory, TimesNorm(seen.k, in.weights.rotated_key_norm), seen.v,
+                  config_.HeadDim(in.layer), start, cancel_, state);
+    AddMemory(memory, state, TimesNorm(queries, in.weights.rotated_query_norm),
+              config_.HeadDim(in.layer), in.Z(part));
   }
 }
 
@@ -316,7 +322,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                                const at::Tensor& q, const Seen& seen) {
   ShowRotated(in, tables, rows, q, seen);
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
-  const kernels::AttentionShape shape = Shape(config_, tables, rows);
+  const kernels::AttentionShape shape = Shape(config_, in.layer, tables, rows);
   if (shape.query_rows > kernels::kFewQueryRows) {
     if (!in.ops.Attention(shape, q, seen.k, seen.v, tables, in.Z(rows), cancel_)) throw Cancelled();
     if (!tables.share.empty())
@@ -364,7 +370,7 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
   if (query < rows.first || query >= rows.last) return;
   show(HookSite::kRotatedKey, sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer),
        [&](RowRange part) {
-         return TimesNorm(RotatedKeys(config_, tables, query, part,
+         return TimesNorm(RotatedKeys(config_, in.layer, tables, query, part,
                                       seen.k.narrow(0, part.first, part.last - part.first)),
                           in.weights.rotated_key_norm);
        });
@@ -377,7 +383,7 @@ void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, Ro
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
     const RowRange part{first, std::min(first + kPatternRows, rows.last)};
-    const kernels::AttentionShape shape = Shape(config_, tables, part);
+    const kernels::AttentionShape shape = Shape(config_, in.layer, tables, part);
     const at::Tensor weights =
         in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), seen);
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);

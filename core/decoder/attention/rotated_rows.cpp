@@ -38,23 +38,26 @@ at::Tensor OnHost(const at::Tensor& x) { return x.to(at::kCPU, at::kFloat).conti
 at::Tensor RotatedQueries(const ModelConfig& config, const RotaryTables& tables, RowRange rows,
                           const at::Tensor& q) {
   const at::Tensor source = OnHost(q);
+  const int64_t head_dim = q.size(1) / config.heads;
   at::Tensor out = at::empty_like(source);
   for (int64_t row = rows.first; row < rows.last; ++row) {
     for (int64_t head = 0; head < config.heads; ++head) {
       const kernels::RotaryView& table = tables.q[static_cast<size_t>(head)];
-      const int64_t at = ((row - rows.first) * config.heads + head) * config.head_dim;
+      const int64_t at = ((row - rows.first) * config.heads + head) * head_dim;
       TurnHead(
-          source.data_ptr<float>() + at, config.head_dim, table.cos ? table.pairs : 0,
+          source.data_ptr<float>() + at, head_dim, table.cos ? table.pairs : 0,
           [&](int64_t pair) { return TurnOf(table, row, pair); }, out.data_ptr<float>() + at);
     }
   }
   return out;
 }
 
-at::Tensor RotatedKeys(const ModelConfig& config, const RotaryTables& tables, int64_t query,
-                       RowRange rows, const at::Tensor& k) {
+at::Tensor RotatedKeys(const ModelConfig& config, int64_t layer, const RotaryTables& tables,
+                       int64_t query, RowRange rows, const at::Tensor& k) {
   const at::Tensor source = OnHost(k);
-  at::Tensor out = at::empty({rows.last - rows.first, config.heads * config.head_dim},
+  const int64_t head_dim = config.HeadDim(layer);
+  const int64_t key_heads = config.KeyValueHeads(layer);
+  at::Tensor out = at::empty({rows.last - rows.first, config.heads * head_dim},
                              at::TensorOptions().dtype(at::kFloat));
   for (int64_t row = rows.first; row < rows.last; ++row) {
     const bool far = tables.near > 0 && query - row >= tables.near;
@@ -67,10 +70,10 @@ at::Tensor RotatedKeys(const ModelConfig& config, const RotaryTables& tables, in
         return TurnOf(tables.far_k[h], row, pair) * std::conj(far_query) *
                TurnOf(tables.q[h], query, pair) / std::norm(far_query);
       };
-      const int64_t group = head / config.heads_per_key_value_head();
-      const int64_t from = ((row - rows.first) * config.key_value_heads + group) * config.head_dim;
-      const int64_t to = ((row - rows.first) * config.heads + head) * config.head_dim;
-      TurnHead(source.data_ptr<float>() + from, config.head_dim, table.cos ? table.pairs : 0, turn,
+      const int64_t group = head / (config.heads / key_heads);
+      const int64_t from = ((row - rows.first) * key_heads + group) * head_dim;
+      const int64_t to = ((row - rows.first) * config.heads + head) * head_dim;
+      TurnHead(source.data_ptr<float>() + from, head_dim, table.cos ? table.pairs : 0, turn,
                out.data_ptr<float>() + to);
     }
   }

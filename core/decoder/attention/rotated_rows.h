@@ -23,8 +23,8 @@ at::Tensor RotatedQueries(const ModelConfig& config, const RotaryTables& tables,
 // in host memory: for each query head its key as the query at row `query` sees it. Keys that are
 // far from it (kernels::FarPositions) are turned by the difference of the query's near and far
 // rotation too, so that their product with its RotatedQueries is the logit.
-at::Tensor RotatedKeys(const ModelConfig& config, const RotaryTables& tables, int64_t query,
-                       RowRange rows, const at::Tensor& k);
+at::Tensor RotatedKeys(const ModelConfig& config, int64_t layer, const RotaryTables& tables,
+                       int64_t query, RowRange rows, const at::Tensor& k);
 
 // Queries that grow with their position (core/plan/query_scale.h). Internal to core.
 

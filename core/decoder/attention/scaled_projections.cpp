@@ -148,8 +148,9 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   const ModelConfig& config = source.config;
   if (config.latent.used()) return ScaleLatentChannels(source, change, rows, executor, cancel);
   const SequencePass& sequence = source.sequence;
-  const int64_t q_width = config.heads * config.head_dim;
-  const int64_t kv_width = config.key_value_heads * config.head_dim;
+  const int64_t q_width = config.QueryWidth(source.layer);
+  const int64_t kv_width = config.KeyWidth(source.layer);
+  const int64_t key_heads = config.KeyValueHeads(source.layer);
   const int64_t count = rows.last - rows.first;
   const bool changes_values =
       std::any_of(change.channels.begin(), change.channels.end(),
@@ -189,10 +190,10 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   }
   if (FinishesQueryKey(config)) {
     FinishHeads(config, source.ops, source.weights.query_norm, config.heads, q.now, q.now);
-    FinishHeads(config, source.ops, source.weights.key_norm, config.key_value_heads, k.now, k.now);
+    FinishHeads(config, source.ops, source.weights.key_norm, key_heads, k.now, k.now);
   }
   if (changes_values && FinishesValue(config))
-    FinishHeads(config, source.ops, {}, config.key_value_heads, v.now, v.now);
+    FinishHeads(config, source.ops, source.weights.value_norm, key_heads, v.now, v.now);
   return {q.now, k.now, v.now, update};
 }
 

@@ -15,6 +15,7 @@
   FAMILY(Gemma)                   \
   FAMILY(Gemma2)                  \
   FAMILY(Gemma3)                  \
+  FAMILY(Gemma4)                  \
   FAMILY(Phi3)                    \
   FAMILY(Olmo2)                   \
   FAMILY(GptNeox)                 \
@@ -56,7 +57,9 @@
   FAMILY(Llama4)                  \
   FAMILY(DeepseekV2)              \
   FAMILY(DeepseekV3)              \
-  FAMILY(Xglm)
+  FAMILY(Xglm)                    \
+  FAMILY(GptNeo)                  \
+  FAMILY(GptBigCode)
 // clang-format on
 
 namespace midscope {

@@ -283,6 +283,13 @@ Record MakeRecord(const OptionSet& options) {
   if (!options.IsSet("model")) return RopePeriods(ReadRopeQuestion(options, nullptr));
   const std::unique_ptr<ModelSource> source = OpenModel(options.Text("model"));
   const ModelConfig& config = source->config();
+  if (config.turning_pairs > 0 && !options.IsSet("dim")) {
+    throw UsageError("model",
+                     fmt::format("only {} of its {} pairs turn (p-RoPE), and the tables "
+                                 "are of a rotation whose pairs all turn",
+                                 config.turning_pairs, config.rope_dimensions / 2),
+                     fmt::format("Give --dim {} for those tables", config.rope_dimensions));
+  }
   if (config.positions == PositionKind::kRotary)
     return RopePeriods(ReadRopeQuestion(options, &config));
   if (config.positions != PositionKind::kLearned) {

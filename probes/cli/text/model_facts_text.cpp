@@ -107,6 +107,12 @@ std::vector<int64_t> WindowLayers(const ModelConfig& config) {
 std::vector<int64_t> LocalLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.local; });
 }
+// Layers whose heads are not the model's (gemma4).
+std::vector<int64_t> OtherHeadLayers(const ModelConfig& config) {
+  return LayersOf(config.attention, [](const LayerAttention& layer) {
+    return layer.head_dim > 0 || layer.key_value_heads > 0;
+  });
+}
 std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
   if (config.positions != PositionKind::kRotary) return {};
   return LayersOf(config.attention, [](const LayerAttention& layer) { return !layer.rotary; });
@@ -180,6 +186,10 @@ std::string RopeText(const ModelConfig& config) {
   if (config.rope_dimensions != config.head_dim) {
     text += fmt::format(", {} of {} dimensions", config.rope_dimensions, config.head_dim);
   }
+  if (config.turning_pairs > 0) {
+    text += fmt::format(", p-RoPE: {} of {} pairs turn", config.turning_pairs,
+                        config.rope_dimensions / 2);
+  }
   if (const auto local = LocalLayers(config); !local.empty()) {
     text += fmt::format("; {} in layers {}", config.rope_local_base, LayersText(local));
   }
@@ -211,6 +221,7 @@ Json RopeJson(const ModelConfig& config) {
     json["short_factors"] = scaling.short_factors;
     json["long_factors"] = scaling.long_factors;
   }
+  if (config.turning_pairs > 0) json["turning_pairs"] = config.turning_pairs;
   if (const auto local = LocalLayers(config); !local.empty()) {
     json["local_base"] = config.rope_local_base;
     json["local_layers"] = local;
@@ -358,7 +369,13 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   add("layers", number(config.layers));
   add("heads", fmt::format("{} (key-value heads: {})", number(config.heads),
                            number(config.key_value_heads)));
-  add("head_dim", number(config.head_dim));
+  std::string head_dim = number(config.head_dim);
+  if (const auto others = OtherHeadLayers(config); !others.empty()) {
+    head_dim +=
+        fmt::format("; {} (key-value heads: {}) in layers {}", config.HeadDim(others.front()),
+                    config.KeyValueHeads(others.front()), LayersText(others));
+  }
+  add("head_dim", head_dim);
   add("hidden",
       fmt::format("{} (feed-forward: {})", number(config.hidden), number(config.feed_forward)));
   add("vocabulary", number(config.vocabulary));

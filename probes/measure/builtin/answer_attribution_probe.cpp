@@ -74,9 +74,13 @@ class AttributionProbe : public Probe {
     const double factor = NormFactor(config_, parts_.last_stream());
     std::vector<double> scaled = direction.direction;
     for (double& value : scaled) value *= factor;
-    embedding_ = Dot(parts_.embedding(), scaled);
+    embedding_ = Dot(parts_.embedding(), scaled) * direction.of_layer.front();
     constant_ = direction.constant;
-    for (int64_t layer = 0; layer < config_.layers; ++layer) ReadLayer(layer, scaled);
+    for (int64_t layer = 0; layer < config_.layers; ++layer) {
+      std::vector<double> of_layer = scaled;
+      for (double& value : of_layer) value *= direction.of_layer[static_cast<size_t>(layer)];
+      ReadLayer(layer, of_layer);
+    }
     return MakeRecord(logits);
   }
 
@@ -84,7 +88,7 @@ class AttributionProbe : public Probe {
   void ReadLayer(int64_t layer, std::span<const double> direction) {
     const std::span<const float> z = parts_.Z(layer);
     const HeadDirections heads = decoder_.DirectionsOfHeads(layer, z, direction);
-    const auto width = static_cast<size_t>(config_.head_dim);
+    const auto width = static_cast<size_t>(config_.HeadDim(layer));
     double sum = 0;
     for (size_t head = 0; head < static_cast<size_t>(config_.heads); ++head) {
       const std::span<const double> of_z = std::span(heads.of_z).subspan(head * width, width);
@@ -105,8 +109,8 @@ class AttributionProbe : public Probe {
   double ReadKeys(int64_t layer, int64_t head, std::span<const double> of_z) {
     const std::span<const float> weights = attention_.Row(layer, head);
     const std::span<const float> values = parts_.Values(layer);
-    const auto width = static_cast<size_t>(config_.key_value_heads * config_.head_dim);
-    const auto group = static_cast<size_t>(head / config_.heads_per_key_value_head());
+    const auto width = static_cast<size_t>(config_.KeyWidth(layer));
+    const auto group = static_cast<size_t>(head / (config_.heads / config_.KeyValueHeads(layer)));
     float* out = of_head_and_key_.data() +
                  static_cast<size_t>(layer * config_.heads + head) * weights.size();
     double sum = 0;

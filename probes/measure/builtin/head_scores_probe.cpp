@@ -166,10 +166,10 @@ class ScoresProbe : public Probe {
 
   HeadRatios RatiosOfLayer(const RatioRule& rule, int64_t layer) const {
     if (rule.scheme.order == MsPoeOrder::kEntropy)
-      return ResolveRatios(rule, OfLayer(plain_.entropy, layer), config_.key_value_heads);
+      return ResolveRatios(rule, OfLayer(plain_.entropy, layer), config_.KeyValueHeads(layer));
     const bool code = rule.scheme.mode == MsPoeMode::kCode;
     return ResolveRatios(rule, OfLayer(code ? plain_.greater : plain_.at_least, layer),
-                         config_.key_value_heads);
+                         config_.KeyValueHeads(layer));
   }
 
   HeadRatios Ratios() const {

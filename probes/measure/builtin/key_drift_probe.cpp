@@ -141,12 +141,7 @@ class HeadMeasure {
 // Stores the rotated rows of one layer at a time.
 class DriftHook : public Hook {
  public:
-  explicit DriftHook(const ModelConfig& config) {
-    for (LayerRows* rows : {&q_, &k_}) {
-      rows->heads = config.heads;
-      rows->width = config.head_dim;
-    }
-  }
+  explicit DriftHook(const ModelConfig& config) : config_(config) {}
 
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point.site != HookSite::kRotatedQuery && point.site != HookSite::kRotatedKey) return {};
@@ -158,6 +153,8 @@ class DriftHook : public Hook {
   void OnActivation(HookView& view) override {
     const bool keys = view.point.site == HookSite::kRotatedKey;
     LayerRows& to = keys ? k_ : q_;
+    to.heads = config_.heads;
+    to.width = config_.HeadDim(view.point.layer);
     const int64_t row = to.heads * to.width;
     to.values.resize(static_cast<size_t>(rows_ * row));
     const auto* from = static_cast<const float*>(view.data);
@@ -170,6 +167,7 @@ class DriftHook : public Hook {
   std::vector<HeadDrift> heads;  // [layer, head]
 
  private:
+  const ModelConfig& config_;
   int64_t rows_ = 0;
   LayerRows q_;
   LayerRows k_;
@@ -192,6 +190,8 @@ class DriftProbe : public Probe {
     std::vector<std::vector<double>> tables(std::size(kArrays));
     for (const HeadDrift& head : hook_.heads) {
       directions.insert(directions.end(), head.direction.begin(), head.direction.end());
+      const auto missing = static_cast<size_t>(config_.head_dim) - head.direction.size();
+      directions.insert(directions.end(), missing, 0.0);
       const double values[] = {head.key_slope, head.query_centroid,
                                head.key_slope * head.query_centroid, head.correlation,
                                head.plasticity};
@@ -211,11 +211,12 @@ class DriftProbe : public Probe {
     for (size_t i = 0; i < tables.size(); ++i)
       record.arrays.push_back(
           {kArrays[i], {"layer", "head"}, std::move(tables[i]), "", descriptions[i]});
-    record.arrays.push_back({"drift_direction",
-                             {"layer", "head", "dimension"},
-                             std::move(directions),
-                             "",
-                             "unit vector along which queries and keys move with position"});
+    record.arrays.push_back(
+        {"drift_direction",
+         {"layer", "head", "dimension"},
+         std::move(directions),
+         "",
+         "unit vector along which queries and keys move with position; 0 beyond a smaller head"});
     record.signal = "bias_strength";
     return record;
   }

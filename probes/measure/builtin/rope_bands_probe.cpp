@@ -69,7 +69,7 @@ class BandSums : public Hook {
   // A layer's query is passed before its keys.
   void OnActivation(HookView& view) override {
     const auto* values = static_cast<const float*>(view.data);
-    const auto row = static_cast<size_t>(config_.heads * config_.head_dim);
+    const auto row = static_cast<size_t>(config_.QueryWidth(view.point.layer));
     if (view.point.site == HookSite::kRotatedQuery) {
       q_.assign(values, values + row);
       return;
@@ -112,7 +112,7 @@ class BandSums : public Hook {
  private:
   void Add(size_t target, int64_t layer, std::span<const float> key) {
     ++seen_[target * static_cast<size_t>(config_.layers) + static_cast<size_t>(layer)];
-    const auto width = static_cast<size_t>(config_.head_dim);
+    const auto width = static_cast<size_t>(config_.HeadDim(layer));
     const size_t pairs = pairs_[static_cast<size_t>(layer)];
     for (int64_t head = 0; head < config_.heads; ++head) {
       const size_t at = HeadAt(target, layer, head);

@@ -2,6 +2,7 @@
 #include "probes/measure/builtin/stream_parts.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace midscope {
 namespace {
@@ -36,7 +37,7 @@ HookRequest StreamParts::Request(const HookPoint& point, const SequenceInfo& seq
       return point.layer + 1 == config_.layers ? last : HookRequest{};
     case HookSite::kValue: {
       if (!with_values_) return {};
-      const int64_t width = config_.key_value_heads * config_.head_dim;
+      const int64_t width = config_.KeyWidth(point.layer);
       values_[static_cast<size_t>(point.layer)].resize(
           static_cast<size_t>(sequence.prompt_tokens * width));
       return {HookAccess::kRead, {0, sequence.prompt_tokens}};
@@ -66,16 +67,30 @@ void StreamParts::OnActivation(HookView& view) {
   }
 }
 
+namespace {
+
+// Divides a head's value by its root mean square, as the model does.
+void NormaliseHead(const ModelConfig& config, std::span<float> value) {
+  double squares = 0;
+  for (const float x : value) squares += static_cast<double>(x) * x;
+  const double mean = squares / static_cast<double>(value.size());
+  const double scale = 1 / std::sqrt(mean + config.norm_epsilon);
+  for (float& x : value) x = static_cast<float>(x * scale);
+}
+
+}  // namespace
+
 void StreamParts::ReadValues(const HookView& view) {
   const auto limit = static_cast<float>(config_.clip_qkv);
   float* out = values_[static_cast<size_t>(view.point.layer)].data() +
-               view.first_row * config_.key_value_heads * config_.head_dim;
+               view.first_row * config_.KeyWidth(view.point.layer);
   for (int64_t row = 0; row < view.rows(); ++row) {
     for (int64_t head = 0; head < view.shape[2]; ++head) {
       for (int64_t i = 0; i < view.shape[3]; ++i) {
         const float value = view.At(0, row, head, i);
         *out++ = limit > 0 ? std::clamp(value, -limit, limit) : value;
       }
+      if (config_.value_norm) NormaliseHead(config_, std::span(out - view.shape[3], out));
     }
   }
 }

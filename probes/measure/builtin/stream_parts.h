@@ -24,7 +24,7 @@ class StreamParts : public Hook {
   std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
   std::span<const float> MlpOut(int64_t layer) const;                  // [hidden]
-  // [key, key_value_heads * head_dim], clamped if the model clamps them.
+  // [key, key_value_heads * head_dim], clamped or normed if the model does so.
   std::span<const float> Values(int64_t layer) const;
 
  private:

@@ -21,10 +21,10 @@ namespace midscope {
 namespace {
 
 // Returns items for parts of layers, heads ('H') or groups ('G'); [layer, part].
-std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter,
-                                 int64_t parts) {
+std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter) {
   std::vector<ScanItem> items;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const int64_t parts = letter == 'H' ? config.heads : config.KeyValueHeads(layer);
     for (int64_t part = 0; part < parts && layers.Contains(layer); ++part) {
       const std::string id = fmt::format("L{}{}{}", layer, letter, part);
       items.push_back({id, id, {layer, part}});
@@ -99,7 +99,7 @@ const std::vector<ScanKind>& ScanKinds() {
        "every query head",
        {"layer", "head"},
        [](const ModelConfig& config, const ScanRange& range) {
-         return LayerParts(config, range.layers, 'H', config.heads);
+         return LayerParts(config, range.layers, 'H');
        },
        {"layers"}},
       {"groups",
@@ -108,7 +108,7 @@ const std::vector<ScanKind>& ScanKinds() {
        "every key head with the query heads that read it",
        {"layer", "group"},
        [](const ModelConfig& config, const ScanRange& range) {
-         return LayerParts(config, range.layers, 'G', config.key_value_heads);
+         return LayerParts(config, range.layers, 'G');
        },
        {"layers"}},
       {"layers",

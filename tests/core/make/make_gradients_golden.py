@@ -27,7 +27,7 @@ import torch
 
 IDS = [*range(8), *range(41, 63), *range(117, 127)]
 # Without rotary positions; or transformers does not open it as it is, or not for text.
-OTHERS = ("mpt", "bloom", "falcon-alibi", "gpt2", "gpt2-by-layer", "gpt2-unscaled", "opt", "opt-350m", "opt-plain", "xglm",
+OTHERS = ("mpt", "bloom", "falcon-alibi", "gpt2", "gpt2-by-layer", "gpt2-unscaled", "gpt-neo", "gpt-bigcode", "gpt-bigcode-heads", "opt", "opt-350m", "opt-plain", "xglm",
           "internlm", "internlm2", "gpt-oss-mxfp4", "llama4-pictures")
 
 

@@ -29,7 +29,7 @@ import transformers
 ROWS = [5, 17, 39, 42]
 LOGIT_STEP = 11
 LAST = {"whole": 120, "real": 90}
-OF_TABLES = ("gptj", "gpt2", "gpt2-by-layer", "gpt2-unscaled", "opt", "opt-350m", "opt-plain", "xglm")  # have tables of whole positions
+OF_TABLES = ("gptj", "gpt2", "gpt2-by-layer", "gpt2-unscaled", "gpt-neo", "gpt-bigcode", "gpt-bigcode-heads", "opt", "opt-350m", "opt-plain", "xglm")  # have tables of whole positions
 SELF_EXTEND = {"llama": dict(group=3, window=7), "qwen3": dict(group=2, window=16), "phi3": dict(group=5, window=40)}
 
 READ = {"llama": ("last", runs.LAST_ROW), "qwen3": ("answer", runs.ANSWER_ROWS), "gemma2": ("last:6", slice(runs.PROMPT - 6, None))}

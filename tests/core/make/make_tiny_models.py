@@ -81,7 +81,7 @@ def build(kind, options, seed):
             if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
-                adds_one = kind.startswith("Gemma") or kind == "Nemotron"
+                adds_one = kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron"
                 if name.endswith("sinks"):
                     noise = 1.0 + 5 * noise
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
@@ -90,13 +90,15 @@ def build(kind, options, seed):
         for name, buffer in model.named_buffers():
             if name.endswith("e_score_correction_bias"):
                 buffer.copy_(0.2 * torch.randn_like(buffer))
+            if name.endswith("layer_scalar"):
+                buffer.copy_(0.7 + 0.5 * torch.rand_like(buffer))
     return model
 
 
 def to_file_precision(model, dtype):
     """Weights become what the file can hold, so that the file's own numbers are what is run."""
     with torch.no_grad():
-        biases = [buffer for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")]
+        biases = [buffer for name, buffer in model.named_buffers() if name.endswith(("e_score_correction_bias", "layer_scalar"))]
         for values in [*model.parameters(), *biases]:
             values.copy_(values.to(dtype).float())
 
@@ -309,7 +311,7 @@ def make(name):
         from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
     for seed in range(1, 200):
         model = build(kind, options, seed)
-        if is_gguf and kind in ("GPT2", "Bloom", "Falcon"):
+        if is_gguf and kind in ("GPT2", "GPTBigCode", "Bloom", "Falcon"):
             write_gpt_gguf(os.path.join(folder, "model.gguf"), model, tokenizer())
         elif is_gguf and kind.startswith("Deepseek"):
             write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind == "DeepseekV3")

@@ -43,6 +43,8 @@ LLAMA4 = dict(COMMON, num_hidden_layers=4, intermediate_size=20, intermediate_si
 DEEPSEEK = {key: value for key, value in COMMON.items() if key != "head_dim"} | dict(
     hidden_size=30, num_key_value_heads=6, kv_lora_rank=14, q_lora_rank=18, qk_nope_head_dim=8, qk_rope_head_dim=6, v_head_dim=9, n_routed_experts=8, moe_intermediate_size=20)
 
+GEMMA4 = dict(COMMON, num_hidden_layers=3, sliding_window=11, global_head_dim=16, num_global_key_value_heads=2, attention_k_eq_v=True, hidden_size_per_layer_input=0)
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -173,6 +175,14 @@ MODELS = {
     "gguf-falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False), None),
     "gguf-deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy"), None),
     "gguf-deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.8, mscale_all_dim=0.8)), None),
+    "gemma4": ("Gemma4", dict(GEMMA4, num_hidden_layers=4, layer_types=["sliding_attention", "full_attention"] * 2, final_logit_softcapping=5.0, rope_parameters=dict(sliding_attention=rope(theta=300.0), full_attention=rope("proportional", 400.0, partial_rotary_factor=0.5, factor=2.0))), "bfloat16"),
+    "gemma4-values": ("Gemma4", dict(GEMMA4, attention_k_eq_v=False, attention_bias=True, tie_word_embeddings=False, layer_types=["full_attention", "sliding_attention", "full_attention"]), "bfloat16"),
+    "gemma4-pictures": ("Gemma4Pictures", dict(text_config=dict(GEMMA4, pad_token_id=0, layer_types=["sliding_attention", "sliding_attention", "full_attention"]), vision_config=dict(VISION, num_key_value_heads=1, head_dim=8, patch_size=4, position_embedding_size=4), audio_config=None), "bfloat16"),
+    "gemma4-unified": ("Gemma4Unified", dict(text_config=dict(GEMMA4, hidden_size=18, pad_token_id=0, layer_types=["sliding_attention", "full_attention", "full_attention"]), vision_config=None, audio_config=None), "bfloat16"),
+    "gpt-neo": ("GPTNeo", dict(vocab_size=VOCABULARY, hidden_size=30, intermediate_size=44, num_layers=3, num_heads=3, max_position_embeddings=131, window_size=11, attention_types=[[["global", "local"], 1], [["local"], 1]], bos_token_id=257, eos_token_id=258), "bfloat16"),
+    "gpt-bigcode": ("GPTBigCode", dict(GPT, n_inner=44), "bfloat16"),
+    "gpt-bigcode-heads": ("GPTBigCode", dict(GPT, n_embd=18, multi_query=False, tie_word_embeddings=False), "bfloat16"),
+    "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -190,6 +200,8 @@ EDITS = {
     "llama-other-head": dict(tie_word_embeddings=True),
     # As published files are: the class's own default ties, and the file has a head of its own.
     "mistral3": dict(tie_word_embeddings=None),
+    # As published files are: transformers 5.24 writes per_layer_config instead.
+    "gemma4": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=2),
 }
 # Text settings in config.json itself, mrope as it was written before transformers 5.
 FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
@@ -203,6 +215,9 @@ CLASSES = {
     "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
+    "Gemma4": ("Gemma4TextConfig", "Gemma4ForCausalLM"),
+    "Gemma4Pictures": ("Gemma4Config", "Gemma4ForConditionalGeneration"),
+    "Gemma4Unified": ("Gemma4UnifiedConfig", "Gemma4UnifiedForConditionalGeneration"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GPT-2, BLOOM and Falcon of transformers as GGUF files, as llama.cpp's converter writes their architectures."""
+"""GPT-2, GPTBigCode, BLOOM and Falcon of transformers as GGUF files, as llama.cpp's converter writes their architectures."""
 
 import re
 
@@ -9,7 +9,7 @@ import torch
 
 from tiny_gguf import write_tokenizer
 
-ARCHITECTURES = {"GPT2LMHeadModel": "gpt2", "BloomForCausalLM": "bloom", "FalconForCausalLM": "falcon"}
+ARCHITECTURES = {"GPT2LMHeadModel": "gpt2", "GPTBigCodeForCausalLM": "starcoder", "BloomForCausalLM": "bloom", "FalconForCausalLM": "falcon"}
 
 
 def write_metadata(writer, config, architecture):
@@ -22,6 +22,8 @@ def write_metadata(writer, config, architecture):
     writer.add_layer_norm_eps(config.layer_norm_epsilon)
     if architecture == "bloom":
         writer.add_head_count_kv(config.num_attention_heads)
+    if architecture == "starcoder":
+        writer.add_head_count_kv(1)
     if architecture == "falcon":
         writer.add_tensor_data_layout("jploski")
         writer.add_head_count_kv(config.num_kv_heads if config.new_decoder_architecture else 1)

@@ -347,7 +347,15 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-falcon",
                            "gguf-falcon-new",
                            "gguf-deepseek-v2",
-                           "gguf-deepseek-v3"}) {
+                           "gguf-deepseek-v3",
+                           "gemma4",
+                           "gemma4-values",
+                           "gemma4-pictures",
+                           "gemma4-unified",
+                           "gpt-neo",
+                           "gpt-bigcode",
+                           "gpt-bigcode-heads",
+                           "gguf-gpt-bigcode"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

@@ -51,7 +51,7 @@ TEST(FolderModel, EveryTinyModelOpens) {
     const TensorRef* query = model->Find("1.query");
     ASSERT_NE(query, nullptr) << entry.path();
     const LatentAttention& latent = config.latent;
-    const int64_t dim = latent.used() ? latent.plain + config.rope_dimensions : config.head_dim;
+    const int64_t dim = latent.used() ? latent.plain + config.rope_dimensions : config.HeadDim(1);
     EXPECT_EQ(query->rows, config.heads * dim) << entry.path();
     EXPECT_EQ(query->columns, latent.query_rank > 0 ? latent.query_rank : config.hidden)
         << entry.path();

@@ -166,7 +166,7 @@ TEST(FolderNames, RefusesOtherTextParts) {
   EXPECT_THAT(error("mistral3", [](Json* json) { (*json)["text_config"].erase("hidden_size"); }),
               HasSubstr("text_config.hidden_size"));
   EXPECT_THAT(
-      error("llama", [](Json* json) { (*json)["model_type"] = "gpt_bigcode"; }),
+      error("llama", [](Json* json) { (*json)["model_type"] = "nonesuch"; }),
       AllOf(HasSubstr("mistral3, llama4, qwen2_5_vl"), HasSubstr("core/model/families/README.md")));
   // A tensor that is not in a list must not be left out.
   Changed unknown("mistral3");

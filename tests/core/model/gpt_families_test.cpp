@@ -107,6 +107,51 @@ TEST(FolderModel, Gpt2IsReadWithoutPrefixAndWithMasks) {
   }
 }
 
+TEST(FolderModel, GptNeoNamesItsLayers) {
+  const ModelConfig plain = ConfigWith("gpt-neo", {{"intermediate_size", nullptr},
+                                                   {"max_position_embeddings", nullptr},
+                                                   {"window_size", nullptr},
+                                                   {"tie_word_embeddings", nullptr}});
+  EXPECT_EQ(plain.feed_forward, 120);
+  EXPECT_EQ(plain.trained_context, 2048);
+  EXPECT_TRUE(plain.tied_embeddings);
+  EXPECT_EQ(plain.logit_scale, 1.0);
+  EXPECT_EQ(plain.positions, PositionKind::kLearned);
+  EXPECT_EQ(plain.attention[0].window, 0);
+  EXPECT_EQ(plain.attention[1].window, 256);
+  EXPECT_EQ(plain.attention[2].window, 256);
+  const ModelConfig old = ConfigWith(
+      "gpt-neo", {{"attention_layers", nullptr}, {"attention_types", nullptr}, {"num_layers", 24}});
+  EXPECT_EQ(old.attention[22].window, 0);
+  EXPECT_EQ(old.attention[23].window, 11);
+  EXPECT_THAT(ErrorWith("gpt-neo", {{"attention_layers", nullptr}}),
+              HasSubstr("attention_types is given without attention_layers"));
+  EXPECT_THAT(ErrorWith("gpt-neo", {{"num_layers", 2}}),
+              HasSubstr("attention_layers names 3 layers; the model has 2"));
+  EXPECT_THAT(ErrorWith("gpt-neo", {{"attention_layers", {"global", "sparse", "local"}}}),
+              HasSubstr("attention_layers holds 'sparse'"));
+  EXPECT_THAT(ErrorWith("gpt-neo", {{"num_attention_heads", 5}}),
+              HasSubstr("num_heads and num_attention_heads differ"));
+}
+
+TEST(FolderModel, GptBigCodeHasOneKeyValueHeadOrAll) {
+  const ModelConfig plain = ConfigWith("gpt-bigcode", {{"n_inner", nullptr},
+                                                       {"multi_query", nullptr},
+                                                       {"activation_function", nullptr},
+                                                       {"n_positions", nullptr}});
+  EXPECT_EQ(plain.key_value_heads, 1);
+  EXPECT_EQ(plain.feed_forward, 120);
+  EXPECT_EQ(plain.activation, Activation::kGeluTanh);
+  EXPECT_EQ(plain.trained_context, 1024);
+  EXPECT_EQ(plain.logit_scale, 0);
+  EXPECT_EQ(ConfigWith("gpt-bigcode", {{"scale_attn_weights", false}}).logit_scale, 1.0);
+  EXPECT_EQ(ConfigWith("gpt-bigcode", {{"multi_query", false}}).key_value_heads, 3);
+  EXPECT_THAT(OpenErrorWith("gpt-bigcode", {{"multi_query", false}}),
+              HasSubstr("c_attn.weight has shape [50, 30]; the model needs [90, 30]"));
+  EXPECT_THAT(ErrorWith("gpt-bigcode", {{"add_cross_attention", true}}),
+              HasSubstr("add_cross_attention is true"));
+}
+
 TEST(FolderModel, FalconHasThreeForms) {
   const ModelConfig first = ConfigWith("falcon", {{"ffn_hidden_size", nullptr},
                                                   {"max_position_embeddings", nullptr},

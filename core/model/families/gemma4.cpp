@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Gemma 4, text only, without experts, per-layer embeddings and shared keys (12B, 31B). Layers that
+// see all keys have heads of another size, fewer key-value heads whose key is also their value, and
+// p-RoPE: only the fastest pairs turn. The others have a window and a base of their own. Queries,
+// keys and values are normed, logits are not divided, and a layer ends with a factor of the stream.
+#include <fmt/format.h>
+
+#include "core/base/utf8.h"
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/families/gemma_common.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
+constexpr double kBase = 1000000.0;
+constexpr double kLocalBase = 10000.0;
+constexpr double kTurningShare = 0.25;
+
+// Defaults that differ between the two classes; 12B is of the second.
+struct Defaults {
+  int64_t context;
+  int64_t window;
+  int64_t of_layer;  // hidden_size_per_layer_input
+};
+constexpr Defaults kPlain = {131072, 512, 256};
+constexpr Defaults kUnified = {262144, 1024, 0};
+
+Defaults DefaultsOf(const ConfigJson& json) {
+  return json.Text("model_type", "") == "gemma4_unified_text" ? kUnified : kPlain;
+}
+
+void RefuseOtherKinds(const ConfigJson& json) {
+  const auto refuse = [&](const std::string& key, const std::string& value,
+                          const std::string& what) {
+    json.Fail(fmt::format("{} is {}: {} are not supported yet", json.Name(key), value, what),
+              "Gemma 4 12B and 31B have none");
+  };
+  const int64_t of_layer =
+      json.CountOrZero("hidden_size_per_layer_input", kMaxWidth, DefaultsOf(json).of_layer);
+  if (of_layer != 0)
+    refuse("hidden_size_per_layer_input", std::to_string(of_layer), "per-layer embeddings");
+  const int64_t shared = json.CountOrZero("num_kv_shared_layers", kMaxLayers, 0);
+  if (shared != 0)
+    refuse("num_kv_shared_layers", std::to_string(shared), "keys shared between layers");
+  if (json.Flag("enable_moe_block", false))
+    refuse("enable_moe_block", "true", "experts beside an MLP");
+  const std::string sees = json.Text("use_bidirectional_attention", "");
+  // "vision" is for the tokens of pictures alone.
+  if (!sees.empty() && sees != "vision")
+    json.Fail("use_bidirectional_attention is " + Quote(sees) + ", which is not supported");
+}
+
+void ReadGlobalRope(const ConfigJson& json, const ConfigJson& rope, ModelConfig* config) {
+  config->rope_base = rope.Positive("rope_theta");
+  const std::string kind = rope.Text("rope_type", "default");
+  if (kind == "default") return;
+  if (kind != "proportional") {
+    rope.Fail("its rope scaling " + Quote(kind) + " is not supported yet",
+              "Supported: default, proportional");
+  }
+  const double share = rope.Positive("partial_rotary_factor", 1.0);
+  if (share > 1.0) json.Fail(rope.Name("partial_rotary_factor") + " is over 1");
+  const int64_t pairs = config->head_dim / 2;
+  const auto turning = static_cast<int64_t>(share * static_cast<double>(config->head_dim)) / 2;
+  if (turning == 0) json.Fail(rope.Name("partial_rotary_factor") + " leaves no pair that turns");
+  if (turning < pairs) config->turning_pairs = turning;
+  config->rope_scaling.factor = rope.Positive("factor", 1.0);
+  if (config->rope_scaling.factor != 1.0) config->rope_scaling.kind = RopeScalingKind::kLinear;
+}
+
+// Needs the layers' windows, and the heads of the layers that see all keys.
+void ReadRopes(const ConfigJson& json, ModelConfig* config) {
+  config->rope_dimensions = config->head_dim;
+  const auto ropes = json.Object("rope_parameters");
+  if (!ropes) {
+    config->rope_base = kBase;
+    config->rope_local_base = kLocalBase;
+    config->turning_pairs =
+        static_cast<int64_t>(kTurningShare * static_cast<double>(config->head_dim)) / 2;
+    return;
+  }
+  const auto global = ropes->Object("full_attention");
+  const auto local = ropes->Object("sliding_attention");
+  if (!global) json.Fail("rope_parameters holds no full_attention");
+  ReadGlobalRope(json, *global, config);
+  bool any = false;
+  for (const LayerAttention& layer : config->attention) any = any || layer.local;
+  if (!any) return;
+  if (!local) json.Fail("rope_parameters holds no sliding_attention");
+  config->rope_local_base = local->Positive("rope_theta");
+  if (const std::string kind = local->Text("rope_type", "default"); kind != "default") {
+    local->Fail("its rope scaling " + Quote(kind) + " of layers with a window is not supported yet",
+                "Supported: default");
+  }
+}
+
+// The model's heads become those of the layers that see all keys; the others get their own.
+void ReadHeads(const ConfigJson& json, ModelConfig* config) {
+  const int64_t local_dim = config->head_dim;
+  const int64_t local_heads = config->key_value_heads;
+  const bool value_is_key = json.Flag("attention_k_eq_v", false);
+  int64_t global_dim = json.Count("global_head_dim", kMaxWidth, 512);
+  int64_t global_heads = local_heads;
+  if (value_is_key) global_heads = json.Count("num_global_key_value_heads", kMaxWidth, local_heads);
+  // transformers 5.24 writes this object instead of the two keys.
+  const auto by_layer = json.Object("per_layer_config");
+  for (int64_t layer = config->layers - 1; layer >= 0; --layer) {
+    LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
+    int64_t dim = attention.local ? local_dim : global_dim;
+    int64_t heads = attention.local ? local_heads : global_heads;
+    if (by_layer) {
+      const auto own = by_layer->Object(std::to_string(layer));
+      dim = own ? own->Count("head_dim", kMaxWidth, local_dim) : local_dim;
+      heads = own ? own->Count("num_key_value_heads", kMaxWidth, local_heads) : local_heads;
+      if (layer + 1 == config->layers) {
+        global_dim = dim;
+        global_heads = heads;
+      }
+    }
+    if (!attention.local && dim != global_dim) {
+      json.Fail(
+          "per_layer_config gives the layers that see all keys heads of different sizes, "
+          "which is not supported");
+    }
+    if (dim != global_dim) attention.head_dim = dim;
+    if (heads != global_heads) attention.key_value_heads = heads;
+    attention.value_is_key = value_is_key && !attention.local;
+  }
+  config->head_dim = global_dim;
+  config->key_value_heads = global_heads;
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.tied = true,
+                 .activation = "gelu_pytorch_tanh",
+                 .activation_key = "hidden_activation",
+                 .read_rope = false,
+                 .head_dim = 256,
+                 // Files of Gemma4ForConditionalGeneration may omit these keys.
+                 .layers = 30,
+                 .hidden = 2304,
+                 .feed_forward = 9216,
+                 .vocabulary = 262144,
+                 .heads = 8,
+                 .key_value_heads = 4,
+                 .context = DefaultsOf(json).context},
+                config);
+  RefuseOtherKinds(json);
+  SetGemma(config);
+  config->output_norms = true;
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->value_norm = true;
+  config->layer_scale = true;
+  config->logit_scale = 1.0;
+  if (json.Has("final_logit_softcapping"))
+    config->final_softcap = json.Positive("final_logit_softcapping");
+  ReadLayerTypes(
+      json, json.Count("sliding_window", kMaxTokens, DefaultsOf(json).window),
+      [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, kPattern, config);
+  config->attention.back().window = 0;  // whatever layer_types says
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+  ReadHeads(json, config);
+  ReadRopes(json, config);
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json, {.output_norms = true});
+  places.push_back({"N.layer_scale", "model.layers.N.layer_scalar", RowPart::kAll, Bias::kNever,
+                    TensorEnding::kBare});
+  return places;
+}
+
+}  // namespace
+
+const Family& Gemma4Family() {
+  static const Family family = {"gemma4", "gemma4_text", ReadFolder, FolderTensors,
+                                "",       nullptr,       nullptr};
+  return family;
+}
+
+}  // namespace midscope
