@@ -53,20 +53,43 @@ bool HasBlocks(const QuantisedMatrix& matrix) {
 
 }  // namespace
 
-uint32_t PackedIntegers::Raw(int64_t row, int64_t column) const {
+inline uint32_t PackedIntegers::WordAt(int64_t index) const {
+  if (word_bytes == 1) return std::to_integer<uint32_t>(data[index]);
+  uint32_t word = 0;
+  std::memcpy(&word, data + index * word_bytes, sizeof word);
+  return word;
+}
+
+int32_t PackedIntegers::At(int64_t row, int64_t column) const {
   const int64_t count = word_bytes * 8 / bits;  // 1, 2, 4 or 8
-  const int64_t packed = along_rows ? row : column;
   const int64_t row_word = along_rows ? row / count : row;
   const int64_t column_word = along_rows ? column : column / count;
-  const std::byte* at = data + (row_word * row_stride + column_word * column_stride) * word_bytes;
-  uint32_t word = 0;
-  if (word_bytes == 1) {
-    word = std::to_integer<uint32_t>(*at);
-  } else {
-    std::memcpy(&word, at, sizeof word);
+  const int64_t place = order[static_cast<size_t>((along_rows ? row : column) % count)];
+  return Value(WordAt(row_word * row_stride + column_word * column_stride), bits * place);
+}
+
+void PackedIntegers::Row(int64_t row, std::span<int32_t> out) const {
+  const int64_t count = word_bytes * 8 / bits;
+  if (along_rows) {
+    const int64_t shift = bits * order[static_cast<size_t>(row % count)];
+    int64_t word = row / count * row_stride;
+    for (int32_t& value : out) {
+      value = Value(WordAt(word), shift);
+      word += column_stride;
+    }
+    return;
   }
-  const int64_t shift = bits * order[static_cast<size_t>(packed % count)];
-  return ((word >> shift) + add) & ((1u << bits) - 1);
+  int64_t place = count;
+  int64_t next = row * row_stride;
+  uint32_t word = 0;
+  for (int32_t& value : out) {
+    if (place == count) {
+      place = 0;
+      word = WordAt(next);
+      next += column_stride;
+    }
+    value = Value(word, bits * order[static_cast<size_t>(place++)]);
+  }
 }
 
 int64_t QuantisedMatrix::file_bytes() const {
@@ -82,23 +105,38 @@ float QuantisedMatrix::Scale(int64_t row, int64_t group) const {
   return scale_table[entry] * NumberAt(nested, index / nested_block) + nested_offset;
 }
 
-float QuantisedMatrix::Zero(int64_t row, int64_t group) const {
-  return has_zeros ? static_cast<float>(zeros.At(row, group)) : 0;
+std::vector<int32_t> QuantisedMatrix::Levels(int64_t row) const {
+  std::vector<int32_t> values(static_cast<size_t>(columns));
+  levels.Row(row, values);
+  return values;
+}
+
+std::vector<int32_t> QuantisedMatrix::Zeros(int64_t row) const {
+  std::vector<int32_t> values(static_cast<size_t>(groups));
+  if (has_zeros) zeros.Row(row, values);
+  return values;
 }
 
 void QuantisedMatrix::Row(int64_t row, float* out) const {
-  std::vector<float> scale(static_cast<size_t>(groups));
-  std::vector<float> zero(scale.size());
-  for (int64_t group = 0; group < groups; ++group) {
+  const std::vector<int32_t> level = Levels(row);
+  const std::vector<int32_t> zero = Zeros(row);
+  std::vector<float> scale(zero.size());
+  for (int64_t group = 0; group < groups; ++group)
     scale[static_cast<size_t>(group)] = Scale(row, group);
-    zero[static_cast<size_t>(group)] = Zero(row, group);
+  const auto compute = [&](int64_t column, size_t group) {
+    const int32_t integer = level[static_cast<size_t>(column)];
+    const float value = table.empty() ? static_cast<float>(integer - zero[group])
+                                      : table[static_cast<size_t>(integer)];
+    out[column] = scale[group] * value;
+  };
+  if (!group_of.empty()) {
+    for (int64_t i = 0; i < columns; ++i)
+      compute(i, static_cast<size_t>(group_of[static_cast<size_t>(i)]));
+    return;
   }
-  for (int64_t column = 0; column < columns; ++column) {
-    const auto group = static_cast<size_t>(
-        group_of.empty() ? column / group_columns : group_of[static_cast<size_t>(column)]);
-    const float level =
-        table.empty() ? static_cast<float>(levels.At(row, column)) : table[levels.Raw(row, column)];
-    out[column] = scale[group] * (level - zero[group]);
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t end = std::min(columns, (group + 1) * group_columns);
+    for (int64_t i = group * group_columns; i < end; ++i) compute(i, static_cast<size_t>(group));
   }
 }
 
@@ -131,16 +169,15 @@ void QuantisedMatrix::Row(int64_t row, const BlockFormat& format, std::byte* out
     Row(row, reinterpret_cast<float*>(out));
     return;
   }
-  std::vector<int32_t> differences(static_cast<size_t>(columns));
-  for (int64_t column = 0; column < columns; ++column) {
-    const int32_t zero = has_zeros ? zeros.At(row, column / group_columns) : 0;
-    differences[static_cast<size_t>(column)] = levels.At(row, column) - zero;
-  }
+  std::vector<int32_t> level = Levels(row);
+  const std::vector<int32_t> zero = Zeros(row);
   for (int64_t first = 0; first < columns; first += kBlock, out += format.bytes) {
-    const kernels::Float16 scale = kernels::ToFloat16(Scale(row, first / group_columns));
+    const int64_t group = first / group_columns;
+    const kernels::Float16 scale = kernels::ToFloat16(Scale(row, group));
     std::memcpy(out, &scale.bits, sizeof scale.bits);
     std::byte* to = out + sizeof scale.bits;
-    const int32_t* from = differences.data() + first;
+    int32_t* from = level.data() + first;
+    for (int64_t i = 0; i < kBlock; ++i) from[i] -= zero[static_cast<size_t>(group)];
     if (format.type == BlockType::kQ4_0) {
       for (int64_t i = 0; i < kBlock / 2; ++i)
         to[i] = static_cast<std::byte>((from[i] + 8) | (from[i + kBlock / 2] + 8) << 4);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,9 +31,14 @@ struct PackedIntegers {
   uint32_t add = 0;
   int32_t subtract = 0;
 
-  uint32_t Raw(int64_t row, int64_t column) const;
-  int32_t At(int64_t row, int64_t column) const {
-    return static_cast<int32_t>(Raw(row, column)) - subtract;
+  int32_t At(int64_t row, int64_t column) const;
+  // Computes out[i] = At(row, i).
+  void Row(int64_t row, std::span<int32_t> out) const;
+
+ private:
+  uint32_t WordAt(int64_t index) const;
+  int32_t Value(uint32_t word, int64_t shift) const {
+    return static_cast<int32_t>(((word >> shift) + add) & ((1u << bits) - 1)) - subtract;
   }
 };
 
@@ -67,7 +73,6 @@ struct QuantisedMatrix {
 
   int64_t file_bytes() const;
   float Scale(int64_t row, int64_t group) const;
-  float Zero(int64_t row, int64_t group) const;
   // Computes out [columns].
   void Row(int64_t row, float* out) const;
 
@@ -78,6 +83,10 @@ struct QuantisedMatrix {
   kernels::BlockFormat UsualFormat() const;
   // Writes the row as whole blocks of ExactFormat() or as F32.
   void Row(int64_t row, const kernels::BlockFormat& format, std::byte* out) const;
+
+ private:
+  std::vector<int32_t> Levels(int64_t row) const;  // [columns]
+  std::vector<int32_t> Zeros(int64_t row) const;   // [groups]
 };
 
 }  // namespace midscope

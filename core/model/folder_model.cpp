@@ -22,6 +22,7 @@
 #include "core/model/folder_tensors.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
+#include "core/model/quantisation_settings.h"
 #include "core/model/quantised_folder.h"
 #include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
@@ -82,11 +83,13 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
   return ConfigJson::Read(path);
 }
 
-// Returns the scheme of quantised weights, if they are; MXFP4 experts are read without it.
-std::optional<ConfigJson> Quantisation(const ConfigJson& json, const Described& described) {
+// Returns the scheme of quantised weights; none for floats, and for MXFP4, which families read.
+std::optional<QuantisationSettings> Quantisation(const ConfigJson& json,
+                                                 const Described& described) {
   auto quantised = json.Object("quantization_config");
   if (!quantised) quantised = described.text.Object("quantization_config");
-  if (!quantised || !described.family->takes_mxfp4) return quantised;
+  if (!quantised) return std::nullopt;
+  if (!described.family->takes_mxfp4) return ReadQuantisation(*quantised);
   if (quantised->Text("quant_method", "") == "mxfp4") return std::nullopt;
   json.Fail(
       "its weights are quantised (quantization_config) in another way than MXFP4, which is "
@@ -96,10 +99,11 @@ std::optional<ConfigJson> Quantisation(const ConfigJson& json, const Described& 
 
 ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   ModelConfig config;
-  if (const auto quantised = Quantisation(json, described)) {
-    CheckQuantisation(*quantised);
-    if (std::string note = ActivationNote(*quantised); !note.empty())
-      config.notes.push_back(std::move(note));
+  const auto quantised = Quantisation(json, described);
+  if (quantised && quantised->quantises_activations) {
+    config.notes.push_back("its scheme (" + quantised->method +
+                           ") also quantises activations while a model runs; here it is applied "
+                           "to weights only, and activations are not rounded");
   }
   config.architecture = described.family->name;
   config.name = json.Text("_name_or_path", "");
@@ -246,7 +250,7 @@ class FolderModel : public ModelSource {
       config_.copied_bytes += static_cast<int64_t>(copy.size());
   }
 
-  QuantisedMatrices TakeMatrices(const std::optional<ConfigJson>& quantisation) {
+  QuantisedMatrices TakeMatrices(const std::optional<QuantisationSettings>& quantisation) {
     if (!quantisation) return {};
     return TakeQuantised(*quantisation, folder_.string(), &stored_);
   }

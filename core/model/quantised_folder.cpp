@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,24 +14,12 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/formats/config_json.h"
 #include "core/model/model_shapes.h"
 #include "kernels/types.h"
 
 namespace midscope {
 namespace {
-
-// The settings of quantization_config that the tensors do not show.
-struct Settings {
-  std::string method;
-  int64_t bits = 4;
-  bool zeros_less_one = false;      // GPTQ's first format stores zero - 1
-  bool symmetric = false;           // all zeros are the middle level
-  std::vector<int64_t> block = {};  // [rows, columns] that share a scale; empty: none
-};
-
-constexpr const char* kRemedy =
-    "Use the model's float weights, a quantised .gguf file, or weights that transformers wrote: in "
-    "Python, model.dequantize() and model.save_pretrained(NEW_FOLDER)";
 
 // The tensors of one matrix, by the endings of their names.
 class Parts {
@@ -134,7 +120,7 @@ void SetGroupOf(Parts* parts, std::string_view ending, QuantisedMatrix* m) {
 
 // [inputs / n, outputs] words of n integers along the inputs, [groups, outputs] scales and
 // [groups, outputs / n] words of zeros.
-QuantisedMatrix MakeGptq(Parts* parts, const Settings& settings) {
+QuantisedMatrix MakeGptq(Parts* parts, const QuantisationSettings& settings) {
   const SafetensorsTensor& words = parts->Need(".qweight", {"I32"}, 2);
   const SafetensorsTensor& scales = parts->Floats(".scales", 2);
   const SafetensorsTensor& zeros = parts->Need(".qzeros", {"I32"}, 2);
@@ -165,7 +151,7 @@ QuantisedMatrix MakeGptq(Parts* parts, const Settings& settings) {
 
 // [inputs, outputs / 8] words of 8 integers along the outputs, in an order of their own; zeros
 // likewise.
-QuantisedMatrix MakeAwq(Parts* parts, const Settings& settings) {
+QuantisedMatrix MakeAwq(Parts* parts, const QuantisationSettings& settings) {
   const SafetensorsTensor& words = parts->Need(".qweight", {"I32"}, 2);
   const SafetensorsTensor& scales = parts->Floats(".scales", 2);
   const SafetensorsTensor& zeros = parts->Need(".qzeros", {"I32"}, 2);
@@ -255,7 +241,7 @@ QuantisedMatrix MakeBytes(Parts* parts, const std::vector<std::string_view>& dty
   return m;
 }
 
-QuantisedMatrix MakeFp8(Parts* parts, const Settings& settings) {
+QuantisedMatrix MakeFp8(Parts* parts, const QuantisationSettings& settings) {
   QuantisedMatrix m = MakeBytes(parts, {"F8_E4M3", "F8_E5M2"});
   const SafetensorsTensor& scales = parts->Floats(".weight_scale_inv");
   if (settings.block.empty()) {
@@ -290,7 +276,7 @@ void SetZeros(Parts* parts, int64_t bits, QuantisedMatrix* m) {
               .subtract = 1 << (bits - 1)};
 }
 
-QuantisedMatrix MakeNaive(Parts* parts, const Settings& settings) {
+QuantisedMatrix MakeNaive(Parts* parts, const QuantisationSettings& settings) {
   QuantisedMatrix m = MakeBytes(parts, {"F8_E4M3", "F8_E5M2", "I8"});
   const SafetensorsTensor& scales = parts->Floats(".weight_scale");
   if (settings.block.empty()) {
@@ -302,7 +288,7 @@ QuantisedMatrix MakeNaive(Parts* parts, const Settings& settings) {
   return m;
 }
 
-QuantisedMatrix MakePacked(Parts* parts, const Settings& /*settings*/) {
+QuantisedMatrix MakePacked(Parts* parts, const QuantisationSettings& /*settings*/) {
   const SafetensorsTensor& words = parts->Need(".weight_packed", {"I32"}, 2);
   const SafetensorsTensor& shape = parts->Need(".weight_shape", {"I64"}, 1);
   parts->CheckShape(".weight_shape", shape, {2});
@@ -343,7 +329,7 @@ std::vector<float> Table(Parts* parts, std::string_view ending, int64_t size) {
 
 // Two levels per byte, the first in the upper nibble, in blocks along the rows. The shape and the
 // sizes of blocks are JSON in a tensor.
-QuantisedMatrix MakeNibbles(Parts* parts, const Settings& /*settings*/) {
+QuantisedMatrix MakeNibbles(Parts* parts, const QuantisationSettings& /*settings*/) {
   const bool is_nf4 = parts->Find(".weight.quant_state.bitsandbytes__nf4") != nullptr;
   const std::string ending =
       ".weight.quant_state.bitsandbytes__" + std::string(is_nf4 ? "nf4" : "fp4");
@@ -383,7 +369,7 @@ QuantisedMatrix MakeNibbles(Parts* parts, const Settings& /*settings*/) {
 }
 
 // LLM.int8(): SCB is the largest magnitude of each row, whose level is 127.
-QuantisedMatrix MakeInt8(Parts* parts, const Settings& /*settings*/) {
+QuantisedMatrix MakeInt8(Parts* parts, const QuantisationSettings& /*settings*/) {
   QuantisedMatrix m = MakeBytes(parts, {"I8"});
   const SafetensorsTensor& scales = parts->Need(".SCB", {"F32"}, 1);
   parts->CheckShape(".SCB", scales, {m.rows});
@@ -400,7 +386,7 @@ struct Kind {
   std::string_view method;
   std::string_view ending;
   std::string_view dtypes;  // separated by spaces; empty: any
-  QuantisedMatrix (*make)(Parts* parts, const Settings& settings);
+  QuantisedMatrix (*make)(Parts* parts, const QuantisationSettings& settings);
 };
 
 constexpr std::array<Kind, 8> kKinds = {
@@ -419,113 +405,14 @@ constexpr std::array<std::string_view, 12> kIgnored = {
     ".output_scale", ".output_zero_point", ".activation_scale", ".q_scale",
     ".k_scale",      ".v_scale",           ".k_zero_point",     ".v_zero_point"};
 
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
-[[noreturn]] void Refuse(const ConfigJson& config, const std::string& what) {
-  config.Fail(
-      "its weights are quantised (quantization_config) by " + what + ", which is not supported",
-      kRemedy);
-}
-
-void RequireText(const ConfigJson& config, const std::string& method, const std::string& text,
-                 const std::vector<std::string_view>& supported) {
-  if (std::find(supported.begin(), supported.end(), text) != supported.end()) return;
-  Refuse(config, fmt::format("{} in the format {} (supported: {})", method, Quote(text),
-                             fmt::join(supported, ", ")));
-}
-
-int64_t ReadBits(const ConfigJson& config, const std::string& method,
-                 const std::vector<int64_t>& supported) {
-  const char* key = config.Has("w_bit") ? "w_bit" : "bits";
-  const int64_t bits = config.Count(key, 64);
-  if (std::find(supported.begin(), supported.end(), bits) == supported.end()) {
-    Refuse(config, fmt::format("{} with {} bits (supported: {})", method, bits,
-                               fmt::join(supported, ", ")));
-  }
-  return bits;
-}
-
-std::vector<int64_t> ReadBlock(const ConfigJson& config, const char* key) {
-  std::vector<int64_t> block = config.Indices(key, 1 << 20);
-  if (!block.empty() && (block.size() != 2 || block[0] == 0 || block[1] == 0))
-    config.Fail(config.Name(key) + " must hold two positive integers");
-  return block;
-}
-
-void ReadCompressed(const ConfigJson& config, Settings* settings) {
-  RequireText(
-      config, settings->method, config.Text("format", ""),
-      {"pack-quantized", "float-quantized", "int-quantized", "naive-quantized", "mixed-precision"});
-  const auto sparsity = config.Object("sparsity_config");
-  if (sparsity && sparsity->Text("format", "dense") != "dense")
-    Refuse(config, settings->method + " with sparse matrices");
-  if (config.IsSet("transform_config")) Refuse(config, settings->method + " with transforms");
-  const auto groups = config.Object("config_groups");
-  const auto group = groups ? groups->Object("group_0") : std::nullopt;
-  const auto weights = group ? group->Object("weights") : std::nullopt;
-  if (weights) settings->block = ReadBlock(*weights, "block_structure");
-}
-
-Settings ReadSettings(const ConfigJson& config) {
-  Settings settings;
-  settings.method = config.Text("quant_method", "");
-  if (settings.method.empty() && (config.Has("load_in_4bit") || config.Has("load_in_8bit")))
-    settings.method = "bitsandbytes";
-  const std::string& method = settings.method;
-  const bool is_known = std::any_of(kKinds.begin(), kKinds.end(),
-                                    [&](const Kind& kind) { return kind.method == method; });
-  if (!is_known) Refuse(config, method.empty() ? "an unnamed method" : Quote(method));
-  if (method == "gptq") {
-    settings.bits = ReadBits(config, method, {4, 8});
-    const std::string format =
-        Lower(config.Text("checkpoint_format", config.Text("format", "gptq")));
-    RequireText(config, method, config.Flag("is_marlin_format", false) ? "marlin" : format,
-                {"gptq", "gptq_v2"});
-    settings.zeros_less_one = format == "gptq";
-    settings.symmetric = config.Flag("sym", true);
-  } else if (method == "awq") {
-    settings.bits = ReadBits(config, method, {4});
-    RequireText(config, method, Lower(config.Text("version", config.Text("format", "gemm"))),
-                {"gemm"});
-    settings.symmetric = !config.Flag("zero_point", true);
-  } else if (method == "fp8") {
-    settings.block = ReadBlock(config, "weight_block_size");
-  } else if (method == "compressed-tensors") {
-    ReadCompressed(config, &settings);
-  }
-  return settings;
-}
-
 bool HasDtype(const Kind& kind, const SafetensorsTensor& tensor) {
   return kind.dtypes.empty() || kind.dtypes.find(tensor.dtype) != std::string_view::npos;
 }
 
 }  // namespace
 
-void CheckQuantisation(const ConfigJson& config) { ReadSettings(config); }
-
-std::string ActivationNote(const ConfigJson& config) {
-  const Settings settings = ReadSettings(config);
-  bool quantises = settings.method == "fp8" || settings.method == "fbgemm_fp8" ||
-                   config.Flag("load_in_8bit", false);
-  if (const auto groups = config.Object("config_groups"); groups && !quantises) {
-    const auto group = groups->Object("group_0");
-    quantises = group && group->Has("input_activations");
-  }
-  if (!quantises) return "";
-  return "its scheme (" + settings.method +
-         ") also quantises activations while the model runs; here only the weights are those of "
-         "the scheme, and activations are not rounded";
-}
-
-QuantisedMatrices TakeQuantised(const ConfigJson& config, const std::string& thing,
+QuantisedMatrices TakeQuantised(const QuantisationSettings& settings, const std::string& thing,
                                 SafetensorsTensors* file) {
-  const Settings settings = ReadSettings(config);
   QuantisedMatrices matrices;
   std::vector<std::string> used;
   for (const auto& [name, tensor] : *file) {

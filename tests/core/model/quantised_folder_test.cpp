@@ -167,7 +167,7 @@ TEST(QuantisedFolders, StoresExactBlocks) {
     }
     const bool is_fused = std::string_view(name).ends_with("fused");
     const QuantisedMatrices matrices =
-        TakeQuantised(*json.Object("quantization_config"), name, &tensors);
+        TakeQuantised(ReadQuantisation(*json.Object("quantization_config")), name, &tensors);
     const QuantisedMatrix& matrix = matrices.at(std::string("model.layers.0.self_attn.") +
                                                 (is_fused ? "qkv_proj.weight" : "k_proj.weight"));
     const int64_t before = is_fused ? model->config().heads * model->config().head_dim : 0;
@@ -179,6 +179,21 @@ TEST(QuantisedFolders, StoresExactBlocks) {
       ASSERT_EQ(stored, row) << name << " row " << r;
     }
   }
+}
+
+// Loading frees matrices that it has expanded; others may be read later.
+TEST(QuantisedFolders, ComputesFreedMatricesAgain) {
+  const auto model = OpenFolderModel(kFolder / "awq");
+  const auto bytes = [&] {
+    const TensorRef& up = *model->Find("0.up");
+    return std::vector<std::byte>(up.data, up.data + up.rows * up.row_bytes);
+  };
+  const std::vector<std::byte> first = bytes();
+  model->DontNeed(*model->Find("0.up"));
+  EXPECT_EQ(bytes(), first);
+  // Other weights in the place of the file's need only its shapes.
+  const auto random = OpenModel((kFolder / "awq").string() + "@init");
+  EXPECT_EQ(random->Find("0.up")->format.name, "F32");
 }
 
 TEST(QuantisedFolders, NamesWhatDoesNotFit) {
