@@ -299,7 +299,7 @@ TEST(QuantisedFolders, RefusesMatricesThatAreStoredTransposed) {
 
 TEST(QuantisedFolders, SaysThatActivationsAreNotQuantised) {
   for (const char* name : {"fp8-blocks", "llm-int8"}) {
-    const auto& notes = OpenFolderModel(kFolder / name)->config().notes;
+    const std::vector<std::string> notes = OpenFolderModel(kFolder / name)->config().notes;
     ASSERT_EQ(notes.size(), 1u) << name;
     EXPECT_THAT(notes[0], HasSubstr("activations are not rounded"));
   }
