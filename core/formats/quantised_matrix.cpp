@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "kernels/types.h"
 
@@ -58,14 +59,6 @@ inline uint32_t PackedIntegers::WordAt(int64_t index) const {
   uint32_t word = 0;
   std::memcpy(&word, data + index * word_bytes, sizeof word);
   return word;
-}
-
-int32_t PackedIntegers::At(int64_t row, int64_t column) const {
-  const int64_t count = word_bytes * 8 / bits;  // 1, 2, 4 or 8
-  const int64_t row_word = along_rows ? row / count : row;
-  const int64_t column_word = along_rows ? column : column / count;
-  const int64_t place = order[static_cast<size_t>((along_rows ? row : column) % count)];
-  return Value(WordAt(row_word * row_stride + column_word * column_stride), bits * place);
 }
 
 void PackedIntegers::Row(int64_t row, std::span<int32_t> out) const {
@@ -142,16 +135,15 @@ void QuantisedMatrix::Row(int64_t row, float* out) const {
 
 BlockFormat QuantisedMatrix::ExactFormat() const {
   if (!HasBlocks(*this)) return FormatOf(BlockType::kF32);
-  int64_t least = 0;
-  int64_t most = 0;
+  int32_t least = std::numeric_limits<int32_t>::max();
+  int32_t most = std::numeric_limits<int32_t>::min();
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t group = 0; group < groups; ++group) {
       if (!IsFloat16(Scale(row, group))) return FormatOf(BlockType::kF32);
-      if (!has_zeros) continue;
-      const int64_t zero = zeros.At(row, group);
-      const bool first = row == 0 && group == 0;
-      least = first ? zero : std::min(least, zero);
-      most = first ? zero : std::max(most, zero);
+    }
+    for (const int32_t zero : Zeros(row)) {
+      least = std::min(least, zero);
+      most = std::max(most, zero);
     }
   }
   return FormatOf(TypeOf(LeastLevel(*this) - most, MostLevel(*this) - least));

@@ -31,8 +31,7 @@ struct PackedIntegers {
   uint32_t add = 0;
   int32_t subtract = 0;
 
-  int32_t At(int64_t row, int64_t column) const;
-  // Computes out[i] = At(row, i).
+  // Computes the integers of a row from column 0 on.
   void Row(int64_t row, std::span<int32_t> out) const;
 
  private:
