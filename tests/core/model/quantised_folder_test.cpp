@@ -152,7 +152,9 @@ TEST(QuantisedFolders, StoresExactBlocks) {
     const TemporaryFolder folder(kFolder / name);
     const auto model = OpenFolderModel(folder.path());
     EXPECT_EQ(model->config().quantisation, scheme) << name;
-    EXPECT_EQ(MustExpand(model->config()), std::string_view(format) == "F32") << name;
+    EXPECT_EQ(ResolveStorage(WeightStorage::kStored, model->config(), Dtype::kFloat32),
+              std::string_view(format) == "F32" ? WeightStorage::kExpanded : WeightStorage::kStored)
+        << name;
     const TensorRef& key = *model->Find("0.key");
     EXPECT_EQ(key.format.name, format) << name;
     // The second key-value row of a fused matrix is not its second row.
