@@ -285,8 +285,9 @@ class Engine {
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
   // Returns records channel_search and, if the request includes a validation, channel_validation.
-  // `partial` gets channel_search before the validation. A cancelled search continues from its
-  // finished prompts and examples. Throws Error (usage) if the options do not fit the model.
+  // `partial` gets the preliminary records of FindChannelsRun::on_partial. A cancelled search
+  // continues from its finished prompts and examples. Throws Error (usage) if the options do not
+  // fit the model.
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
                                              const JobContext& context) = 0;

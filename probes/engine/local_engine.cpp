@@ -401,8 +401,8 @@ std::vector<Record> LocalEngine::SearchChannels(const ChannelSearchRequest& requ
   RequireModel();
   FindChannelsRun run = ReadChannelOptions(ChannelOptionsOf(request.options), decoder_);
   const RecordOrigin origin = OriginOfModel(*decoder_);
-  run.on_search = [&](const Record& search) {
-    Record record = search;
+  run.on_partial = [&](const Record& so_far) {
+    Record record = so_far;
     WriteOrigin(origin, record);
     if (partial) partial(record);
   };
