@@ -57,6 +57,7 @@ void Session::ForgetMeans() {
   live_.sample_probes.clear();
   live_.beside.clear();
   started_means_.clear();
+  means_stopped_ = false;
   sample_seconds_.reset();
   sample_seconds_whole_ = false;
 }
@@ -152,6 +153,7 @@ void Session::RequestMeans() {
   running_means_ = missing.asking;
   if (missing.asking.empty() || !MeansMayStart(missing)) return;
   means_ticket_ = Post(missing.request);
+  means_stopped_ = false;
   MarkLive(Change::kMeans);
 }
 

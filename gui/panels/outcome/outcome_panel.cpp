@@ -154,6 +154,9 @@ void OutcomePanel::Draw() {
   }
   const auto [of_models, in_full] = NoteOfModels(measure);
   if (!of_models.isEmpty()) note += (note.isEmpty() ? QString() : QStringLiteral("; ")) + of_models;
+  if (session()->means_stopped() && !start_->isHidden())
+    note +=
+        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("stopped: the setting changed");
   plot_->SetReason(session()->shows_file() ? tr("The file has no such outcome by place")
                                            : QString());
   plot_->SetPlaceNames(PlaceNames(session()->prompts(), session()->file_records()));
