@@ -9,6 +9,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 
 namespace midscope {
 namespace {
@@ -200,6 +201,8 @@ void Session::CollectMeans(std::vector<Record>& records) const {
     if (found == means.end()) continue;
     Record copy =
         AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
+    std::erase_if(copy.arrays, [](const Array& array) { return array.name == kNllBySample; });
+    std::erase_if(copy.axes, [](const Axis& axis) { return axis.name == "sample"; });
     if (side == Side::kB) copy.name += "_b";
     copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
     const std::string run = AxisLabels(copy, "setting").value(0).toStdString();

@@ -173,7 +173,8 @@ std::pair<QString, QString> OutcomePanel::NoteOfModels(Measure measure) const {
   const QString why = WhyNotComparable(*session(), Compared::kAnswers);
   if (!why.isEmpty()) return {tr("B: %1").arg(why), why};
   if (measure == Measure::kDifference) {
-    return {tr("this sample only"), WhyNotComparable(*session(), Compared::kSampleMeans)};
+    const QString unpaired = WhyNotComparable(*session(), Compared::kSampleMeans);
+    return {unpaired.isEmpty() ? QString() : tr("this sample only"), unpaired};
   }
   const QString tokens = WhyNotComparable(*session(), Compared::kNextTokens);
   if (tokens.isEmpty()) return {};
