@@ -38,6 +38,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
          "greedy continuation equals the answer. B − A is the difference in nats, sample by "
          "sample, with a 95 % interval (Student's t)</p>"));
   measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
+  measure_->setLayoutDirection(Qt::LeftToRight);  // the minus stays in front
   sample_ = Named(
       new QCheckBox(tr("sample"), this), "outcome_sample",
       tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
