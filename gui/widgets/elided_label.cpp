@@ -34,8 +34,8 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   // At the side of the layout, in the direction of the text: "142 tokens" begins with the number.
   const Qt::Alignment side = QStyle::visualAlignment(layoutDirection(), Qt::AlignLeft);
   painter.setLayoutDirection(line.isRightToLeft() ? Qt::RightToLeft : Qt::LeftToRight);
-  painter.drawText(rect(), static_cast<int>(side | Qt::AlignAbsolute | Qt::AlignVCenter),
-                   fontMetrics().elidedText(line, Qt::ElideRight, width()));
+  painter.drawText(contentsRect(), static_cast<int>(side | Qt::AlignAbsolute | Qt::AlignVCenter),
+                   fontMetrics().elidedText(line, Qt::ElideRight, contentsRect().width()));
 }
 
 }  // namespace midscope
