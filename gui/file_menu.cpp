@@ -111,9 +111,13 @@ void FileMenu::Register() {
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
       &FileMenu::SaveSession);
   Session* session = context_.session;
-  context_.actions->Add("close-second", file, tr("Close the second mode&l"),
-                        tr("B is a setting of A's model again"),
-                        [session](const QString&) { session->CloseSecond(); });
+  QAction* close = context_.actions->Add("close-second", file, tr("Close the second mode&l"),
+                                         tr("B is a setting of A's model again"),
+                                         [session](const QString&) { session->CloseSecond(); });
+  close->setEnabled(false);
+  connect(session, &Session::Changed, close, [session, close](Changes changes) {
+    if (changes & Change::kModel) close->setEnabled(session->second());
+  });
   context_.actions->Add(
       "next-document", file, tr("&Next document"),
       tr("The model, then each open file of results, in turn"),

@@ -86,11 +86,14 @@ void WindowActions::AddExport() {
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
   write("export-over", tr("Export plots and overwrite…"),
         tr("The same, and overwrites files that are there already"), {}, true);
-  actions_->Add("adapter-scale", file, tr("Scale of B's adap&ter…"),
-                tr("Factor of the adapter of B's model; 0: without it"),
-                {.argument = Required(
-                     NumberParameter("scale", "a factor", -kMostAdapterScale, kMostAdapterScale))},
-                [this](const QString& scale) { window_->adapter()->SetScale(scale.toDouble()); });
+  QAction* scale = actions_->Add(
+      "adapter-scale", file, tr("Scale of B's adap&ter…"),
+      tr("Factor of the adapter of B's model; 0: without it"),
+      {.argument =
+           Required(NumberParameter("scale", "a factor", -kMostAdapterScale, kMostAdapterScale))},
+      [this](const QString& factor) { window_->adapter()->SetScale(factor.toDouble()); });
+  scale->setEnabled(false);
+  connect(window_->adapter(), &AdapterBar::Offered, scale, &QAction::setEnabled);
   const auto code = [this, &file](const char* id, const QString& title, const QString& help,
                                   QString (*make)(const Session&, const TriedSettings&)) {
     actions_->Add(id, file, title, help, [this, make](const QString&) {

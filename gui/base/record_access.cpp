@@ -12,6 +12,14 @@
 namespace midscope {
 namespace {
 
+template <typename Number>
+Number AttributeOr(const Record& record, const std::string& name, Number otherwise) {
+  const auto found = record.attributes.find(name);
+  if (found == record.attributes.end()) return otherwise;
+  const auto* number = std::get_if<Number>(&found->second);
+  return number ? *number : otherwise;
+}
+
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double ElementAt(const ArrayData& data, size_t index) {
@@ -167,10 +175,11 @@ QString TextAttribute(const Record& record, const std::string& name) {
 }
 
 int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise) {
-  const auto found = record.attributes.find(name);
-  if (found == record.attributes.end()) return otherwise;
-  const auto* number = std::get_if<int64_t>(&found->second);
-  return number ? *number : otherwise;
+  return AttributeOr(record, name, otherwise);
+}
+
+double NumberAttribute(const Record& record, const std::string& name, double otherwise) {
+  return AttributeOr(record, name, otherwise);
 }
 
 QString ShownToken(const QString& token) {

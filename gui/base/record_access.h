@@ -39,6 +39,7 @@ QStringList Texts(const Record& record, const std::string& array);
 
 QString TextAttribute(const Record& record, const std::string& name);
 int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise);
+double NumberAttribute(const Record& record, const std::string& name, double otherwise);
 
 // A token as a label, in quotes; line ends and tabs are written as \n and \t.
 QString ShownToken(const QString& token);

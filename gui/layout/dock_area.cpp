@@ -25,6 +25,7 @@ namespace midscope {
 
 namespace {
 
+constexpr int kShortTitle = 60;   // pixels
 constexpr int kStateVersion = 2;  // version of saved states; states of another version are rejected
 // The smallest size in which every layout can be arranged.
 constexpr QSize kLeastRoom(780, 270);
@@ -340,8 +341,9 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help, QWidget* head, QWid
   QFont font = text->font();
   font.setBold(true);
   text->setFont(font);
-  // Prevents a long title from setting the dock's minimum width.
   text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  // A short title is never cut, and a long one does not set the dock's minimum width.
+  text->setMinimumWidth(std::min(text->sizeHint().width(), kShortTitle));
   setToolTip(help);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(6, 2, 2, 2);

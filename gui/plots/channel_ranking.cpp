@@ -80,6 +80,8 @@ QVector<RankedChannel> RankedChannels(const Record& search, const Record* valida
   return ranked;
 }
 
+bool IsPreliminary(const Record& search) { return search.attributes.contains(kPlannedPrompts); }
+
 QString ChannelsSummary(const Record& search) {
   const int64_t prompts = IntegerAttribute(search, "prompts", 0);
   const int64_t tokens = IntegerAttribute(search, "tokens", 0);
@@ -91,11 +93,16 @@ QString ChannelsSummary(const Record& search) {
       search.name == kChannelSearchRecord
           ? QObject::tr("mean of %1 prompts of %2 random tokens").arg(prompts).arg(tokens)
           : QObject::tr("this prompt alone, %1 tokens").arg(tokens);
-  return QObject::tr("%1 channels have a trend in more than %2 of %3 layers; %4")
-      .arg(over)
-      .arg(threshold)
-      .arg(IntegerAttribute(search, "layers_examined", 0))
-      .arg(text);
+  const QString preliminary = IsPreliminary(search)
+                                  ? QObject::tr("Preliminary, after %1 of %2 prompts: ")
+                                        .arg(prompts)
+                                        .arg(IntegerAttribute(search, kPlannedPrompts, 0))
+                                  : QString();
+  return preliminary + QObject::tr("%1 channels have a trend in more than %2 of %3 layers; %4")
+                           .arg(over)
+                           .arg(threshold)
+                           .arg(IntegerAttribute(search, "layers_examined", 0))
+                           .arg(text);
 }
 
 std::optional<Record> ChannelCurves(const Record& search, int64_t channel, int64_t layer) {

@@ -35,6 +35,9 @@ struct RankedChannel {
 // `validation` may be null.
 QVector<RankedChannel> RankedChannels(const Record& search, const Record* validation);
 
+// Whether a search was still reading prompts when it made the record, or stopped there.
+bool IsPreliminary(const Record& search);
+
 // Returns text such as "151 channels have a trend in more than 7 of 27 layers; mean of 24 prompts
 // of 1000 random tokens".
 QString ChannelsSummary(const Record& search);

@@ -29,11 +29,7 @@ NextTokensTable::Side NextTokensTable::SideOf(const Record* record, bool grey) {
   side.answer = TextAttribute(*record, "answer_token_text");
   side.answer_id = IntegerAttribute(*record, "answer_token", -1);
   side.answer_rank = IntegerAttribute(*record, "answer_rank", -1);
-  const auto probability = record->attributes.find("answer_probability");
-  if (probability != record->attributes.end()) {
-    if (const auto* number = std::get_if<double>(&probability->second))
-      side.answer_probability = *number;
-  }
+  side.answer_probability = NumberAttribute(*record, "answer_probability", side.answer_probability);
   return side;
 }
 

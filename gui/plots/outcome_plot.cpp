@@ -214,10 +214,10 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());
   double shift = -step * static_cast<double>(means - 1) / 2;
   for (const Line& line : drawn) {
-    if (line.noise > 0) AddBand(line);
+    if (line.noise > 0 && !line.hidden) AddBand(line);
   }
   for (const Line& line : drawn) {
-    AddLine(line, line.mean ? shift : 0);
+    if (!line.hidden) AddLine(line, line.mean ? shift : 0);
     if (line.mean) shift += step;
   }
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
@@ -245,7 +245,7 @@ void OutcomePlot::NameMeasure() {
       break;
     case Measure::kDifference:
       SetTitle(tr("B − A by gold place — below 0: B is better"));
-      yAxis->setLabel(tr("nats: difference of −log p(answer)"));
+      yAxis->setLabel(tr("nats: B − A of −log p(answer)"));
       break;
   }
 }
@@ -259,10 +259,12 @@ void OutcomePlot::SetCurrentPlace(int64_t place) {
   QueueReplot();
 }
 
-// The first line at the current place.
+// The first drawn line at the current place.
 std::optional<QPointF> OutcomePlot::CurrentPoint() const {
-  if (!current_->visible() || lines_.empty()) return std::nullopt;
-  const OutcomeSeries& series = lines_.front().series;
+  const auto drawn =
+      std::find_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.hidden; });
+  if (!current_->visible() || drawn == lines_.end()) return std::nullopt;
+  const OutcomeSeries& series = drawn->series;
   const double place = current_->point1->key();
   const qsizetype index = series.places.indexOf(place);
   if (index < 0 || index >= series.values.size()) return std::nullopt;
@@ -306,6 +308,7 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
   qsizetype nearest_index = 0;
   double nearest_pixels = 25;
   for (const Line& line : lines_) {
+    if (line.hidden) continue;
     const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
     for (qsizetype i = 0; i < count; ++i) {
       const double pixels = std::hypot(xAxis->coordToPixel(line.series.places[i]) - position.x(),

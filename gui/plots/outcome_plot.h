@@ -33,6 +33,7 @@ class OutcomePlot : public Plot {
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
     QStringList notes = {};        // known errors in a number, one per place; empty: none
     bool faint = false;            // one of many: thin and without marks
+    bool hidden = false;           // not drawn; its numbers count in the range of the axes
     // Half the height of a grey band around the line, in nats: changes within it are rounding
     // noise. 0: no band.
     double noise = 0;

@@ -185,7 +185,8 @@ void Plot::UseCurveLabels() {
 void Plot::SetEmptyMessage(const QString& message) {
   if (!empty_message_) {
     empty_message_ = new QCPItemText(this);
-    empty_message_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    // In the middle of the plot, where hidden axes and colour scales leave it the whole width.
+    empty_message_->position->setType(QCPItemPosition::ptViewportRatio);
     empty_message_->position->setCoords(0.5, 0.5);
     empty_message_->setClipToAxisRect(false);
     empty_message_->setTextAlignment(Qt::AlignCenter);

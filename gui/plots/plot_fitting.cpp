@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // pixels of a colour scale including its numbers
-constexpr int kFewestWide = 80;       // smallest width of a message in an empty plot, in pixels
+constexpr int kFewestWide = 80;       // smallest width of a message, in pixels
 constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a legend item
 
 // Shows as much of the axis label as fits beside the axis.
@@ -52,7 +52,7 @@ void Plot::FitText() {
   }
   if (empty_message_) {
     empty_message_->setText(
-        Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
+        Wrapped(empty_text_, QFontMetrics(font()), std::max(width, kFewestWide)));
   }
 }
 

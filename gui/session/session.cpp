@@ -148,6 +148,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   };
   const bool changed = live_.a.setting != a || live_.b.setting != b;
   if (changed) {
+    means_stopped_ = means_stopped_ || MeansRun();
     CancelMeans();
     const bool b_was_there = live_.differs();
     const bool a_changed = live_.a.setting != a;

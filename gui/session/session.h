@@ -105,6 +105,8 @@ class Session : public QObject {
   };
   // Returns nullopt if the means exist, are running or start automatically.
   std::optional<MeansOffer> means_offer() const;
+  // Whether means were running when the setting changed, and do not run since.
+  bool means_stopped() const { return means_stopped_; }
   // The seconds that a run of one of the shown prompts took; nullopt: unknown.
   std::optional<double> prompt_seconds() const;
   // Whether cheap means start automatically; true by default.
@@ -476,6 +478,7 @@ class Session : public QObject {
   std::map<Side, Generation> generation_;
   int64_t new_tokens_ = GenerateRequest::kUsualTokens;
   quint64 means_ticket_ = 0;
+  bool means_stopped_ = false;
   quint64 last_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies with older tickets belong to a previous prompt
   struct Pending {

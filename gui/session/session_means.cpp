@@ -9,6 +9,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 
 namespace midscope {
 namespace {
@@ -57,6 +58,7 @@ void Session::ForgetMeans() {
   live_.sample_probes.clear();
   live_.beside.clear();
   started_means_.clear();
+  means_stopped_ = false;
   sample_seconds_.reset();
   sample_seconds_whole_ = false;
 }
@@ -152,6 +154,7 @@ void Session::RequestMeans() {
   running_means_ = missing.asking;
   if (missing.asking.empty() || !MeansMayStart(missing)) return;
   means_ticket_ = Post(missing.request);
+  means_stopped_ = false;
   MarkLive(Change::kMeans);
 }
 
@@ -198,6 +201,8 @@ void Session::CollectMeans(std::vector<Record>& records) const {
     if (found == means.end()) continue;
     Record copy =
         AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
+    std::erase_if(copy.arrays, [](const Array& array) { return array.name == kNllBySample; });
+    std::erase_if(copy.axes, [](const Axis& axis) { return axis.name == "sample"; });
     if (side == Side::kB) copy.name += "_b";
     copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
     const std::string run = AxisLabels(copy, "setting").value(0).toStdString();

@@ -2,6 +2,7 @@
 #include "gui/session/session_view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "data/published/published_record.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
@@ -57,6 +59,46 @@ std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& fi
   });
   if (found == all.end()) return std::nullopt;
   return Means{*found, entry.complete, false};
+}
+
+// B minus A of two models, over the samples that both have run at the same places.
+std::optional<Means> DifferenceOfModels(const MeansEntry& a, const MeansEntry& b) {
+  const QVector<double> places = AxisValues(*a.record, "place");
+  if (places != AxisValues(*b.record, "place")) return std::nullopt;
+  std::map<double, SampleOutcome> outcomes;
+  for (const MeansEntry* entry : {&a, &b}) {
+    const QVector<double> samples = AxisValues(*entry->record, "sample");
+    for (qsizetype i = 0; i < samples.size(); ++i) {
+      const QVector<double> row =
+          LastAxisRow(*entry->record, kNllBySample, {static_cast<int64_t>(entry->index), i});
+      std::vector<double>& nll = outcomes[samples[i]].answer_nll;
+      nll.insert(nll.end(), row.begin(), row.end());
+    }
+  }
+  std::vector<SampleOutcome> pairs;
+  for (auto& [sample, pair] : outcomes) {
+    const bool of_both = static_cast<qsizetype>(pair.answer_nll.size()) == 2 * places.size() &&
+                         std::none_of(pair.answer_nll.begin(), pair.answer_nll.end(),
+                                      [](double nll) { return std::isnan(nll); });
+    if (!of_both) continue;
+    pair.sample = static_cast<int64_t>(sample);
+    pair.correct.resize(pair.answer_nll.size());
+    pairs.push_back(std::move(pair));
+  }
+  if (pairs.empty()) return std::nullopt;
+  Means means;
+  means.complete = a.complete && b.complete;
+  means.series.places = places;
+  means.series.samples = static_cast<int64_t>(pairs.size());
+  const auto count = static_cast<size_t>(places.size());
+  const std::vector<CellStatistics> cells =
+      SummariseOutcomes(std::move(pairs), 2, places.size(), 0);
+  for (size_t cell = count; cell < cells.size(); ++cell) {
+    means.series.values.append(cells[cell].difference);
+    means.series.low.append(cells[cell].difference_interval.low);
+    means.series.high.append(cells[cell].difference_interval.high);
+  }
+  return means;
 }
 
 }  // namespace
@@ -154,7 +196,13 @@ std::optional<Means> SessionView::NoDifference() const {
 }
 
 std::optional<Means> SessionView::DifferenceOfMeans() const {
-  if (second || !differs()) return std::nullopt;
+  if (!differs()) return std::nullopt;
+  if (second) {
+    const auto of_a = means.find(a.in_effect);
+    const auto of_b = second->means.find(second->a.in_effect);
+    if (of_a == means.end() || of_b == second->means.end()) return std::nullopt;
+    return DifferenceOfModels(of_a->second, of_b->second);
+  }
   if (a.in_effect == b.in_effect) return NoDifference();
   std::optional<Means> best;
   for (const auto& [text, entry] : means) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QRegularExpression>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -166,10 +167,12 @@ void SweepProcess::ReadLine(const QString& line) {
   }
   if (line.startsWith(kMessageStart)) {
     message_ = line.mid(kMessageStart.size());
-    Q_EMIT Noted(message_);
+    // The heading of a table; the progress has the newer number.
+    static const QRegularExpression heading(QStringLiteral("^\\d+ of \\d+ samples$"));
+    if (!heading.match(message_).hasMatch()) Q_EMIT Noted(message_);
     return;
   }
-  if (line.startsWith(kTableStart)) table_.clear();
+  if (line.startsWith(kTableStart)) table_ = message_ + QLatin1Char('\n');
   if (line.isEmpty()) {
     if (!table_.isEmpty()) Q_EMIT TableChanged(table_);
     return;

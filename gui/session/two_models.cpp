@@ -104,7 +104,8 @@ QString WhyNotComparable(const Session& session, Compared what) {
                  ? QString()
                  : QObject::tr("the models' tokens differ");
     case Compared::kSampleMeans:
-      return QObject::tr("the samples of two models are not paired in the window");
+      return b.task.empty() ? QObject::tr("the model of B makes other samples of the task")
+                            : QString();
     case Compared::kChannel:
       return session.channel() < config_b.hidden
                  ? QString()

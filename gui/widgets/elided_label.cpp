@@ -2,6 +2,7 @@
 #include "gui/widgets/elided_label.h"
 
 #include <QPainter>
+#include <QStyle>
 
 namespace midscope {
 
@@ -30,8 +31,11 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   painter.setPen(palette().color(QPalette::WindowText));
   QString line = text_;
   line.replace(QLatin1Char('\n'), QStringLiteral(" \u23ce "));
-  painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter,
-                   fontMetrics().elidedText(line, Qt::ElideRight, width()));
+  // At the side of the layout, in the direction of the text: "142 tokens" begins with the number.
+  const Qt::Alignment side = QStyle::visualAlignment(layoutDirection(), Qt::AlignLeft);
+  painter.setLayoutDirection(line.isRightToLeft() ? Qt::RightToLeft : Qt::LeftToRight);
+  painter.drawText(contentsRect(), static_cast<int>(side | Qt::AlignAbsolute | Qt::AlignVCenter),
+                   fontMetrics().elidedText(line, Qt::ElideRight, contentsRect().width()));
 }
 
 }  // namespace midscope

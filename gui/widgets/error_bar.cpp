@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QRegularExpression>
+#include <QShortcut>
 #include <QToolButton>
 #include <algorithm>
 
@@ -50,7 +51,7 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   auto* copy = new QToolButton(this);
   copy->setText(tr("Copy"));
   copy->setToolTip(tr("Copy the message"));
-  auto* dismiss = Named(new QToolButton(this), "error_dismiss", tr("Dismiss this message"));
+  auto* dismiss = Named(new QToolButton(this), "error_dismiss", tr("Dismiss this message (Esc)"));
   dismiss->setText(tr("Dismiss"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(10, 2, 6, 2);
@@ -61,6 +62,8 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   row->addWidget(dismiss);
   connect(action_, &QToolButton::clicked, this, &ErrorBar::RunAction);
   connect(dismiss, &QToolButton::clicked, this, &ErrorBar::DismissTop);
+  // Inactive while the bar is hidden.
+  connect(new QShortcut(Qt::Key_Escape, this), &QShortcut::activated, this, &ErrorBar::DismissTop);
   connect(copy, &QToolButton::clicked, this,
           [this] { QApplication::clipboard()->setText(text_->text()); });
   Refresh();

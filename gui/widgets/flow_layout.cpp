@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -52,6 +53,8 @@ void FlowLayout::setGeometry(const QRect& rect) {
 int FlowLayout::Place(const QRect& rect, bool move) const {
   const QRect inside = rect.marginsRemoved(contentsMargins());
   const int gap = std::max(spacing(), 0);
+  const Qt::LayoutDirection direction =
+      parentWidget() ? parentWidget()->layoutDirection() : Qt::LeftToRight;
   int y = inside.y();
   qsizetype begin = 0;
   while (begin < items_.size()) {
@@ -70,7 +73,7 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
     for (qsizetype i = begin; move && i < end; ++i) {
       if (items_[i]->isEmpty()) continue;
       const int width = std::min(items_[i]->sizeHint().width(), inside.width());
-      items_[i]->setGeometry(QRect(x, y, width, height));
+      items_[i]->setGeometry(QStyle::visualRect(direction, inside, QRect(x, y, width, height)));
       x += width + gap;
     }
     y += height + (end < items_.size() ? gap : 0);

@@ -25,7 +25,8 @@
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place];
 //                          answer_nll_difference, ..._low, ..._high: to the setting `against`
-//                          (95 %: CellMethods), samples [setting]
+//                          (95 %: CellMethods), samples [setting]; of all samples also
+//                          answer_nll_by_sample [setting, sample, place]
 // clang-format on
 // Attributes of each record name the setting, prompt and model that made it (record_origin.h).
 #pragma once
@@ -285,8 +286,9 @@ class Engine {
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
   // Returns records channel_search and, if the request includes a validation, channel_validation.
-  // `partial` gets channel_search before the validation. A cancelled search continues from its
-  // finished prompts and examples. Throws Error (usage) if the options do not fit the model.
+  // `partial` gets the preliminary records of FindChannelsRun::on_partial. A cancelled search
+  // continues from its finished prompts and examples. Throws Error (usage) if the options do not
+  // fit the model.
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
                                              const JobContext& context) = 0;

@@ -366,7 +366,10 @@ Record LocalEngine::Compare(const CompareRequest& request,
   run.on_sample = [&](const SweepResult& so_far) {
     if (partial && !so_far.outcomes.empty()) partial(means_of(so_far));
   };
-  return means_of(loaded_.sweeps.Run(std::move(run), context));
+  const SweepResult result = loaded_.sweeps.Run(std::move(run), context);
+  Record means = means_of(result);
+  AddSamples(loaded_.sweeps.comparisons(), {plan, result}, means);
+  return means;
 }
 
 Record LocalEngine::Scan(const ScanRequest& request,
@@ -401,8 +404,8 @@ std::vector<Record> LocalEngine::SearchChannels(const ChannelSearchRequest& requ
   RequireModel();
   FindChannelsRun run = ReadChannelOptions(ChannelOptionsOf(request.options), decoder_);
   const RecordOrigin origin = OriginOfModel(*decoder_);
-  run.on_search = [&](const Record& search) {
-    Record record = search;
+  run.on_partial = [&](const Record& so_far) {
+    Record record = so_far;
     WriteOrigin(origin, record);
     if (partial) partial(record);
   };

@@ -336,7 +336,8 @@ std::vector<Method> EngineMethods() {
        "Searches the model for positional channels.",
        {{"options", "map", "options of midscope channels"}},
        "records: channel_search and channel_validation",
-       "channel_search",
+       "channel_search of 1, 2, 4, ... prompts, with attribute planned_prompts, and of all; "
+       "channel_validation of the examples so far, with planned_examples",
        false,
        SearchChannels},
       {"prompt_channels",

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
+#include "probes/base/records.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep.h"
@@ -227,6 +228,30 @@ void SetDifferences(const std::map<std::string, Comparison>& comparisons,
     }
   }
   means.attributes["against"] = text;
+}
+
+void AddSamples(const std::map<std::string, Comparison>& comparisons, const Comparison& comparison,
+                Record& means) {
+  const size_t places = comparison.plan.places.size();
+  std::vector<int64_t> samples;
+  samples.reserve(comparison.result.outcomes.size());
+  for (const SampleOutcome& outcome : comparison.result.outcomes) samples.push_back(outcome.sample);
+  std::vector<double> values;
+  for (const std::string& label : means.FindAxis("setting")->labels) {
+    const SamplesOf found = FindSamples(comparisons, comparison, label);
+    for (const int64_t sample : samples) {
+      const auto pair =
+          found.comparison ? PairOf(found, found, sample) : std::optional<SampleOutcome>();
+      for (size_t place = 0; place < places; ++place)
+        values.push_back(pair ? pair->answer_nll[place] : kUndefined);
+    }
+  }
+  means.axes.push_back(ValuedAxis("sample", samples));
+  means.arrays.push_back({kNllBySample,
+                          {"setting", "sample", "place"},
+                          std::move(values),
+                          "nats",
+                          "negative log-likelihood of the answer of each sample"});
 }
 
 SweepResult FirstSamples(SweepResult result, int64_t samples) {

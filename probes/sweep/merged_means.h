@@ -51,4 +51,9 @@ void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
 void SetDifferences(const std::map<std::string, Comparison>& comparisons,
                     const Comparison& comparison, const Intervention& against, Record& means);
 
+// Adds kNllBySample [setting, sample, place] in nats to `means`, for the samples of the
+// running comparison; NaN: not run. Two models of the same samples are compared by it.
+void AddSamples(const std::map<std::string, Comparison>& comparisons, const Comparison& comparison,
+                Record& means);
+
 }  // namespace midscope

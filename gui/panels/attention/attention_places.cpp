@@ -155,10 +155,9 @@ CountedRow CountedKeysRow(const Record* record, const Record* attention, HeadId 
       AttributeText(*record, setting) != AttributeText(*attention, setting)) {
     return {};
   }
-  const auto threshold = record->attributes.find(kThresholdWeight);
-  if (threshold == record->attributes.end()) return {};
-  const auto* weight = std::get_if<double>(&threshold->second);
-  return {LastAxisRow(*record, kCountedKeys, {head.layer, head.head}), weight ? *weight : 0,
+  if (!record->attributes.contains(kThresholdWeight)) return {};
+  return {LastAxisRow(*record, kCountedKeys, {head.layer, head.head}),
+          NumberAttribute(*record, kThresholdWeight, 0),
           QString::fromStdString(AttributeText(*record, "threshold"))};
 }
 

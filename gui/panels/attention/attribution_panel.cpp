@@ -29,13 +29,6 @@ constexpr char kOfKey[] = "answer_attribution_of_key";
 constexpr char kByKey[] = "answer_attribution_by_key";
 constexpr qsizetype kMostBars = 24;
 
-double NumberAttribute(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  const auto* number =
-      found == record.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return number ? *number : 0;
-}
-
 // The terms of the sum, largest first: each head, attention biases and MLPs by layer, the embedding
 // and the constant. Empty if the record is not of a single prompt.
 QVector<BarPlot::Bar> TermsOf(const Record* record) {
@@ -52,8 +45,8 @@ QVector<BarPlot::Bar> TermsOf(const Record* record) {
                    ValueAt(*record, kOfPart, {part, layer})});
     }
   }
-  bars.append({QObject::tr("embedding"), NumberAttribute(*record, "embedding_attribution")});
-  bars.append({QObject::tr("constant"), NumberAttribute(*record, "constant_attribution")});
+  bars.append({QObject::tr("embedding"), NumberAttribute(*record, "embedding_attribution", 0)});
+  bars.append({QObject::tr("constant"), NumberAttribute(*record, "constant_attribution", 0)});
   bars.removeIf([](const BarPlot::Bar& bar) { return !(std::abs(bar.value) > 0); });
   std::stable_sort(bars.begin(), bars.end(), [](const BarPlot::Bar& a, const BarPlot::Bar& b) {
     return std::abs(a.value) > std::abs(b.value);
@@ -66,7 +59,7 @@ QString ComparedText(const Record& record) {
   return QObject::tr("%1 over %2: %3 logits")
       .arg(ShownToken(TextAttribute(record, "answer_token_text")),
            ShownToken(TextAttribute(record, "against_token_text")))
-      .arg(NumberAttribute(record, "logit_difference"), 0, 'g', 4);
+      .arg(NumberAttribute(record, "logit_difference", 0), 0, 'g', 4);
 }
 
 void ShowTerms(const Record* record, BarPlot& plot) {

@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalBlocker>
@@ -26,6 +25,7 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
 
@@ -45,8 +45,8 @@ LayerSet ScaledLayersOf(const Session& session) {
 }  // namespace
 
 TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
-  head_a_ = new QLabel(this);
-  head_b_ = new QLabel(this);
+  head_a_ = new ElidedLabel(this);
+  head_b_ = new ElidedLabel(this);
   picture_ = new TextPicture(this);
   picture_->hide();
   text_ = MakeText();
@@ -56,10 +56,7 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   auto* view = new QWidget(this);
   grid_ = WithoutMargins(new QGridLayout(view));
   grid_->setSpacing(2);
-  for (QLabel* head : {head_a_, head_b_}) {
-    head->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    head->setContentsMargins(6, 0, 0, 0);
-  }
+  for (ElidedLabel* head : {head_a_, head_b_}) head->setContentsMargins(6, 0, 0, 0);
   grid_->addWidget(head_a_, 0, 0);
   grid_->addWidget(head_b_, 0, 1);
   grid_->addWidget(text_, 1, 0);
@@ -334,9 +331,9 @@ void TextPanel::Draw() {
                               ? tr(" (%1 has no such numbers)").arg(SideName(*session(), Side::kB))
                               : QString();
   const QString what = by_character ? tr("%1, by characters").arg(row) : row + lacking;
-  head_a_->setText(none ? tr("%1: no numbers").arg(what)
+  head_a_->SetText(none ? tr("%1: no numbers").arg(what)
                         : QStringLiteral("%1 — %2").arg(what, name.text));
-  head_b_->setText(QStringLiteral("%1 — %2").arg(row, b.text));
+  head_b_->SetText(QStringLiteral("%1 — %2").arg(row, b.text));
   head_a_->setToolTip(by_character ? tr("%1; by characters: %2").arg(name.full, why) : name.full);
   head_b_->setToolTip(b.full);
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));

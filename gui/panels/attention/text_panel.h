@@ -16,11 +16,11 @@
 class QCheckBox;
 class QComboBox;
 class QGridLayout;
-class QLabel;
 class QPushButton;
 
 namespace midscope {
 
+class ElidedLabel;
 class TokenText;
 class TextPicture;
 
@@ -75,8 +75,8 @@ class TextPanel : public Panel {
   QGridLayout* grid_;
   TokenText* text_;
   TokenText* text_b_;
-  QLabel* head_a_;
-  QLabel* head_b_;
+  ElidedLabel* head_a_;
+  ElidedLabel* head_b_;
   QComboBox* source_;
   std::vector<TokenSource> sources_;
   std::string wanted_;  // id of the chosen source

@@ -271,10 +271,12 @@ void ChannelSearchPanel::DrawCurves() {
   if (!record) {
     plot_->SetReason(session()->shows_file() ? tr("The file has no search for channels")
                      : session()->searches()
-                         ? tr("The ranking appears here when all prompts are read")
+                         ? tr("The first ranking appears here after one prompt")
                          : tr("No search yet. Choose options, then find position channels"));
   } else if (!channel) {
-    plot_->SetReason(tr("No channel is over the threshold: set a lower one"));
+    plot_->SetReason(IsPreliminary(*record)
+                         ? tr("No channel is over the threshold so far")
+                         : tr("No channel is over the threshold: set a lower one"));
   } else {
     plot_->SetReason(tr("Curves are of the first %1 channels: set top higher")
                          .arg(AxisSize(*record, "candidate")));
@@ -303,11 +305,14 @@ QString ChannelSearchPanel::SearchText(const Record& record) const {
   QString text = ChannelsSummary(record);
   if (record.name != kChannelSearchRecord) return text;
   const Record* validation = session()->record(Side::kA, kChannelValidationRecord);
-  if (validation && IntegerAttribute(*validation, "chosen", -1) < 0)
-    text += tr(". No candidate beats none");
-  if (validation && IntegerAttribute(*validation, "chosen", -1) >= 0)
-    text += tr(". Least loss: %1").arg(TextAttribute(*validation, "setting"));
-  return text;
+  if (!validation) return text;
+  if (const int64_t planned = IntegerAttribute(*validation, kPlannedExamples, 0))
+    return text + tr(". Preliminary losses: %1 of %2 examples")
+                      .arg(IntegerAttribute(*validation, "examples", 0))
+                      .arg(planned);
+  return text + (IntegerAttribute(*validation, "chosen", -1) < 0
+                     ? tr(". No candidate beats none")
+                     : tr(". Least loss: %1").arg(TextAttribute(*validation, "setting")));
 }
 
 // The time is that of the search, without the trials after it, by the tokens of the shown prompt.
@@ -334,7 +339,9 @@ void ChannelSearchPanel::ShowState() {
   const bool ranked = record && record->name == kChannelSearchRecord;
   if (session()->searches()) {
     text += text.isEmpty() ? QString() : QStringLiteral(". ");
-    text += ranked ? tr("Trials go on; the ranking stays if you cancel") : tr("Searching");
+    text += !ranked                  ? tr("Searching")
+            : IsPreliminary(*record) ? tr("Rows change until all prompts are read")
+                                     : tr("Trials go on; the ranking stays if you cancel");
   }
   note_->setText(text);
   note_->setVisible(!text.isEmpty());

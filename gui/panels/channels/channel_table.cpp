@@ -114,7 +114,15 @@ class ChannelTable::Model : public QAbstractTableModel {
   const RankedChannel* At(int row) const {
     return row >= 0 && row < order_.size() ? &ranked_[order_[row]] : nullptr;
   }
+  // Trials that go on change only the cells of the same channels.
   void Set(const QVector<RankedChannel>& ranked) {
+    if (std::equal(ranked.begin(), ranked.end(), ranked_.begin(), ranked_.end(),
+                   [](const auto& a, const auto& b) { return a.channel == b.channel; })) {
+      ranked_ = ranked;
+      if (!ranked.isEmpty())
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1));
+      return;
+    }
     beginResetModel();
     ranked_ = ranked;
     order_.resize(ranked.size());
@@ -203,12 +211,12 @@ void ChannelTable::Show(const QVector<RankedChannel>& ranked, bool trials) {
   trials_ = trials;
   model_->Set(ranked);
   for (const Column column : {kFactorColumn, kLossColumn}) setColumnHidden(column, !trials);
-  horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-  const auto known =
-      std::find_if(ranked.begin(), ranked.end(),
-                   [kept](const RankedChannel& channel) { return channel.channel == kept; });
-  if (ranked.isEmpty()) return;
-  selectRow(known == ranked.end() ? 0 : static_cast<int>(known - ranked.begin()));
+  model_->sort(horizontalHeader()->sortIndicatorSection(),
+               horizontalHeader()->sortIndicatorOrder());
+  if (ranked.isEmpty() || chosen()) return;
+  int row = model_->rowCount() - 1;
+  while (row > 0 && model_->At(row)->channel != kept) --row;
+  selectRow(row);
 }
 
 }  // namespace midscope

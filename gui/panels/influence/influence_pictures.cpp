@@ -121,10 +121,8 @@ void ShowAlongPrompt(const std::vector<Record>& runs, const std::string& gradien
   for (const Record* run : shown) lines.Add(RunName(*run), {LastAxisRow(*run, array, {})});
   for (const Record* run : shown) {
     if (gradient != kOutputGradient || !HasArray(*run, kClosedFormByShare, {"share"})) continue;
-    const auto alpha = run->attributes.find(kClosedFormAlpha);
-    const auto* value =
-        alpha == run->attributes.end() ? nullptr : std::get_if<double>(&alpha->second);
-    lines.Add(QObject::tr("closed form, α %1").arg(value ? *value : std::nan(""), 0, 'f', 2),
+    const double alpha = NumberAttribute(*run, kClosedFormAlpha, std::nan(""));
+    lines.Add(QObject::tr("closed form, α %1").arg(alpha, 0, 'f', 2),
               {LastAxisRow(*run, kClosedFormByShare, {})});
     ++theory;
   }

@@ -14,13 +14,6 @@
 namespace midscope {
 namespace {
 
-double AttributeNumber(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  const auto* number =
-      found == record.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return number ? *number : kNoNumber;
-}
-
 // The text of the passage `question` and the text after it; "" if there is no such passage.
 QString QuestionPassage(const Record& prompt) {
   const QStringList names = Texts(prompt, kSpanName);
@@ -90,7 +83,7 @@ void ReadOutcome(const Session& session, Side side, SaidFacts& said) {
   }
   const Record* answer = session.record(side, kAnswerRecord);
   if (!answer) return;
-  said.answer_nll = AttributeNumber(*answer, kAnswerNll);
+  said.answer_nll = NumberAttribute(*answer, kAnswerNll, kNoNumber);
   const int64_t right = IntegerAttribute(*answer, "correct", -1);
   if (right >= 0) said.right = right > 0;
   said.outcome_older = session.ShownAsOlder(side, *answer);
@@ -122,7 +115,7 @@ SaidFacts SaidOf(const Session& session, Side side) {
       said.answered_place = AnsweredPlace(*prompt, said.next);
     said.next_probability = ValueAt(*next, "probability", {0});
     said.answer_token = TextAttribute(*next, "answer_token_text");
-    said.answer_probability = AttributeNumber(*next, "answer_probability");
+    said.answer_probability = NumberAttribute(*next, "answer_probability", kNoNumber);
     said.answer_rank = IntegerAttribute(*next, "answer_rank", -1);
   }
   ReadOutcome(session, side, said);
@@ -130,7 +123,7 @@ SaidFacts SaidOf(const Session& session, Side side) {
 }
 
 double NoiseOf(const Record* outcome) {
-  const double noise = outcome ? AttributeNumber(*outcome, kAnswerNllNoise) : 0;
+  const double noise = outcome ? NumberAttribute(*outcome, kAnswerNllNoise, 0) : 0;
   return std::isnan(noise) ? 0 : noise;
 }
 

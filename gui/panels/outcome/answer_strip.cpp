@@ -158,6 +158,7 @@ QFrame* AnswerStrip::MakeCard(const std::vector<std::vector<QWidget*>>& lines) {
   card->setFrameShape(QFrame::StyledPanel);
   card->setBackgroundRole(QPalette::Base);
   card->setAutoFillBackground(true);
+  card->setLayoutDirection(Qt::LeftToRight);  // that of the text in it
   auto* column = new QVBoxLayout(card);
   column->setContentsMargins(8, 2, 8, 2);
   column->setSpacing(0);

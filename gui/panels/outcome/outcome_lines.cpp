@@ -50,19 +50,24 @@ std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
 
 void AddDifference(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   if (!session.differs()) return;
-  if (choice.sample) {
-    if (const auto series = DifferenceOfSample(session)) {
-      Line line{*series, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false};
-      line.noise = NoiseOf(session.record(Side::kA, kOutcomeRecord));
-      line.around_zero = true;
-      lines.push_back(std::move(line));
-    }
+  const auto sample = choice.sample ? DifferenceOfSample(session) : std::nullopt;
+  if (sample) {
+    lines.push_back(
+        {*sample, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false});
   }
-  const auto means = session.DifferenceOfMeans();
-  if (!choice.means || !means) return;
-  QString label = QObject::tr("B − A, mean of %1, 95 %").arg(means->series.samples);
-  if (!means->complete) label += QObject::tr(" (partial)");
-  lines.push_back({means->series, label, SideColor(Side::kB), true});
+  const auto means = choice.means ? session.DifferenceOfMeans() : std::nullopt;
+  if (means) {
+    QString label = QObject::tr("B − A, mean of %1, 95 %").arg(means->series.samples);
+    if (!means->complete) label += QObject::tr(" (partial)");
+    lines.push_back({means->series, label, SideColor(Side::kB), true});
+  }
+  if (lines.empty()) return;
+  lines.front().noise = NoiseOf(session.record(Side::kA, kOutcomeRecord));
+  lines.front().around_zero = true;
+}
+
+bool Hides(const Session& session, const OutcomeChoice& choice, Side side) {
+  return session.differs() && choice.compare == (side == Side::kA ? Compare::kB : Compare::kA);
 }
 
 void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
@@ -79,6 +84,7 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
         Line line{series, QObject::tr("%1, this sample").arg(named(made_by.setting)),
                   Paler(SideColor(side)), false};
         line.older = made_by.older;
+        line.hidden = Hides(session, choice, side);
         if (side == Side::kA && !line.older && choice.measure == Measure::kNll)
           line.noise = NoiseOf(outcome);
         if (line.older) {
@@ -102,6 +108,7 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
                          !session.MeansOf(side == Side::kA ? Side::kB : Side::kA, choice.measure);
       const QColor color = SideColor(side);
       lines.push_back({means->series, label, alone ? Faded(color) : color, true});
+      lines.back().hidden = Hides(session, choice, side);
     }
   }
 }
@@ -161,6 +168,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
       const QColor color = of_window ? SideColor(side) : names.ColorOf(series.setting);
       Line line{series, QObject::tr("%1, this sample").arg(name), Paler(color), false};
       line.in_legend = of_window || !with_mean.contains(series.setting);
+      line.hidden = of_window && Hides(session, choice, side);
       lines.push_back(std::move(line));
     }
   }
@@ -176,6 +184,9 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
     AddModelLines(session, choice, lines);
   } else {
     AddFileLines(session, choice, lines);
+    // The file of a window has its two samples.
+    if (choice.measure == Measure::kDifference && lines.empty())
+      AddDifference(session, choice, lines);
   }
   return lines;
 }

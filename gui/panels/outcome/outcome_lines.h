@@ -16,6 +16,7 @@ struct OutcomeChoice {
   Measure measure = Measure::kNll;
   bool sample = true;  // draw the sample on the screen
   bool means = true;
+  Compare compare = Compare::kSplit;  // kA and kB hide the lines of the other one
 };
 
 // The lines of A and B of a model, or of all settings of a file; the line of a sample has the

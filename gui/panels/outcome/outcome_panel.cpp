@@ -26,6 +26,7 @@
 #include "gui/session/tried_settings.h"
 #include "gui/session/two_models.h"
 #include "gui/widgets/flow_layout.h"
+#include "gui/widgets/selection.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 
 namespace midscope {
@@ -33,10 +34,11 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   plot_ = new OutcomePlot(this);
   measure_ = Named(
       new QComboBox(this), "measure",
-      tr("<p>Negative log-likelihood of the answer in nats, summed over its "
-         "tokens; whether the greedy continuation equals the answer; or the nats of B minus those "
-         "of A, sample by sample, with a 95 % interval (Student's t)</p>"));
-  measure_->addItems({tr("−log p(answer)"), tr("accuracy"), tr("B − A (paired)")});
+      tr("<p>Negative log-likelihood of the answer in nats, summed over its tokens, or whether the "
+         "greedy continuation equals the answer. B − A is the difference in nats, sample by "
+         "sample, with a 95 % interval (Student's t)</p>"));
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
+  measure_->setLayoutDirection(Qt::LeftToRight);  // the minus stays in front
   sample_ = Named(
       new QCheckBox(tr("sample"), this), "outcome_sample",
       tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
@@ -62,6 +64,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   connect(reference_, &ReferenceRow::Chosen, this,
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
   connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Draw);
+  connect(selection(), &Selection::CompareChanged, this, &OutcomePanel::Draw);
   connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
   connect(means_, &QCheckBox::toggled, this, [this](bool wanted) {
     session()->SetMeansWanted(wanted);
@@ -124,8 +127,12 @@ void OutcomePanel::Draw() {
     const QSignalBlocker quiet(samples_);
     samples_->setValue(static_cast<int>(session()->samples()));
   }
-  const auto measure = static_cast<Measure>(measure_->currentIndex());
-  const OutcomeChoice choice{measure, sample_->isChecked(), means_->isChecked()};
+  const Compare compare = selection()->compare();
+  const bool difference = compare == Compare::kDifference && session()->differs();
+  measure_->setEnabled(!difference);
+  const auto measure =
+      difference ? Measure::kDifference : static_cast<Measure>(measure_->currentIndex());
+  const OutcomeChoice choice{measure, sample_->isChecked(), means_->isChecked(), compare};
   std::vector<OutcomePlot::Line> lines = OutcomeLines(*session(), choice);
   const std::vector<OutcomePlot::Line> kept = KeptLines(*session(), *tried(), choice);
   lines.insert(lines.end(), kept.begin(), kept.end());
@@ -148,11 +155,11 @@ void OutcomePanel::Draw() {
   }
   const auto [of_models, in_full] = NoteOfModels(measure);
   if (!of_models.isEmpty()) note += (note.isEmpty() ? QString() : QStringLiteral("; ")) + of_models;
-  const bool file = session()->shows_file();
-  const bool difference = measure == Measure::kDifference;
-  plot_->SetReason(file ? tr("The file has no such outcome by place")
-                   : difference && !session()->differs() ? tr("B is the same as A")
-                                                         : QString());
+  if (session()->means_stopped() && !start_->isHidden())
+    note +=
+        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("stopped: the setting changed");
+  plot_->SetReason(session()->shows_file() ? tr("The file has no such outcome by place")
+                                           : QString());
   plot_->SetPlaceNames(PlaceNames(session()->prompts(), session()->file_records()));
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
@@ -167,7 +174,8 @@ std::pair<QString, QString> OutcomePanel::NoteOfModels(Measure measure) const {
   const QString why = WhyNotComparable(*session(), Compared::kAnswers);
   if (!why.isEmpty()) return {tr("B: %1").arg(why), why};
   if (measure == Measure::kDifference) {
-    return {tr("this sample only"), WhyNotComparable(*session(), Compared::kSampleMeans)};
+    const QString unpaired = WhyNotComparable(*session(), Compared::kSampleMeans);
+    return {unpaired.isEmpty() ? QString() : tr("this sample only"), unpaired};
   }
   const QString tokens = WhyNotComparable(*session(), Compared::kNextTokens);
   if (tokens.isEmpty()) return {};

@@ -49,10 +49,8 @@ TuningLosses LossesOf(const Record& record, const QString& name) {
   for (QVector<double>* values : {&losses.loss, &losses.rate})
     values->resize(losses.steps.size(), std::nan(""));
   for (const char* when : {"held_out_loss_before", "held_out_loss_after"}) {
-    const auto found = record.attributes.find(when);
-    const auto* value =
-        found == record.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-    if (value) losses.held_out << *value;
+    const double loss = NumberAttribute(record, when, std::nan(""));
+    if (!std::isnan(loss)) losses.held_out << loss;
   }
   return losses;
 }

@@ -88,6 +88,7 @@ void AdapterBar::Refresh(bool reads) {
   const bool adapter = !text.adapter.empty();
   folder_ = QString::fromStdString(adapter ? text.adapter : text.name);
   if (reads) ReadRecipe();
+  Q_EMIT Offered(adapter);
   setVisible(adapter || !recipe_.isEmpty());
   if (isHidden()) return;
   if (text.scale != 0) last_scale_ = text.scale;

@@ -29,6 +29,7 @@ class AdapterBar : public QWidget {
 
  Q_SIGNALS:
   void Failed(const QString& why);
+  void Offered(bool adapter);  // whether the second model has one
 
  private:
   void Refresh(bool reads);

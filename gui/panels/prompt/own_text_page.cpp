@@ -218,7 +218,7 @@ QWidget* OwnTextPage::MakePreview() {
   note_->setWordWrap(true);
   note_->hide();
   auto* top = new QHBoxLayout;
-  top->addWidget(new QLabel(tr("sent at place"), bottom));
+  top->addWidget(new QLabel(tr("sent with the answer at"), bottom));
   top->addWidget(place_);
   top->addWidget(tokens_, 1);
   auto* column = WithoutMargins(new QVBoxLayout(bottom));
@@ -288,8 +288,7 @@ void OwnTextPage::ShowPreview(const PromptPreview& preview, int64_t context) {
     const QSignalBlocker quiet(place_);
     place_->clear();
     for (const Record& prompt : prompts_) {
-      const int64_t place = IntegerAttribute(prompt, "place", 0);
-      place_->addItem(place > 0 ? QString::number(place) : tr("own text"));
+      place_->addItem(PromptName(prompt));
       most = std::max(most, IntegerAttribute(prompt, "prompt_tokens", 0));
     }
     place_->setCurrentIndex(std::clamp(before, prompts_.empty() ? -1 : 0, place_->count() - 1));

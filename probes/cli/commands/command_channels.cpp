@@ -85,6 +85,15 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, bool overwrite,
   }
 }
 
+// Logs the first channel of a preliminary ranking, and all of the final one, in case the validation
+// is interrupted.
+void LogRanking(const Record& search, int64_t top, const JobContext& job) {
+  job.Log(search.attributes.contains(kPlannedPrompts)
+              ? LeaderText(search)
+              : "ranking, before validation:\n" +
+                    ChannelTables({search}, static_cast<size_t>(top)).Text());
+}
+
 void RunChannels(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckEarly(options);
@@ -110,10 +119,8 @@ void RunChannels(const CommandInput& input) {
     if (IsLong(run)) {
       input.job.Log("estimate: about " + TimeText(EstimateSeconds(run, input.job)));
     }
-    // Printed before the validation, in case that is interrupted.
-    run.on_search = [&](const Record& search) {
-      input.job.Log("ranking, before validation:\n" +
-                    ChannelTables({search}, static_cast<size_t>(run.top)).Text());
+    run.on_partial = [&](const Record& record) {
+      if (record.name == kChannelSearchRecord) LogRanking(record, run.top, input.job);
     };
     records = FindOrExplain(run, overwrite, input.job);
     if (!run.out.empty()) {

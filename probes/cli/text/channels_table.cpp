@@ -186,6 +186,19 @@ const char* TrendName(int64_t trend) {
   return trend > 0 ? "rising" : trend < 0 ? "falling" : "none";
 }
 
+std::string LeaderText(const Record& search) {
+  const std::vector<int64_t> ranked = Ranked(search);
+  const std::string prompts =
+      fmt::format("after {} of {} prompts: ", Value<int64_t>(search, "prompts"),
+                  Value<int64_t>(search, kPlannedPrompts));
+  if (ranked.empty()) return prompts + "no channel has a trend in enough layers";
+  const auto first = static_cast<size_t>(ranked.front());
+  return prompts + fmt::format("channel {} leads, {} in {} of {} layers", ranked.front(),
+                               TrendName(ArrayValues<int64_t>(search, "trend")[first]),
+                               ArrayValues<int64_t>(search, "monotone_layers")[first],
+                               Value<int64_t>(search, "layers_examined"));
+}
+
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file) {
   const Record& search = *Find(records, "channel_search");
   const Record* validation = Find(records, "channel_validation");

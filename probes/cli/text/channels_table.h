@@ -19,6 +19,10 @@ std::string ChannelsJson(const std::vector<Record>& records, const std::string& 
 // Returns the first `top` channels, the trials with the lowest losses, and the resulting setting.
 Printout ChannelTables(const std::vector<Record>& records, size_t top);
 
+// Returns "after 4 of 24 prompts: channel 100 leads, falling in 27 of 27 layers" for a preliminary
+// record channel_search.
+std::string LeaderText(const Record& search);
+
 // "rising", "falling" or "none", for array trend of record channel_search.
 const char* TrendName(int64_t trend);
 

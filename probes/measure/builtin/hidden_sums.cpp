@@ -177,6 +177,7 @@ void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContex
       context.ThrowIfCancelled();
       AddPrompt(run, inner, sums);
       report();
+      if (run.on_prompt && sums.prompts < run.plan.prompts) run.on_prompt(sums);
       checkpoint.PromptDone(sums);
     }
   } catch (const Cancelled&) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct HiddenSumsRun {
   std::string plan_json;     // everything that affects the numbers; stored in the checkpoint
   std::vector<Hook*> hooks;  // not owned; called before the stream is read
   double checkpoint_seconds = 30;
+  // Called after every prompt but the last one; may be empty.
+  std::function<void(const HiddenSums& so_far)> on_prompt = {};
 };
 
 // Runs the prompts and adds them to `sums`, which must be empty or from an earlier call with the

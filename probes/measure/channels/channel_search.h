@@ -65,6 +65,8 @@ std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
                                        SearchRanking ranking, int64_t top);
 
 inline constexpr const char* kChannelSearchRecord = "channel_search";
+// Attribute of a preliminary record: the number of prompts that the final one is the mean of.
+inline constexpr const char* kPlannedPrompts = "planned_prompts";
 // Returns record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
 // smoothest_layer [channel]; if there are candidates, ranked_channel [rank], and for the first
 // `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on, as in

@@ -59,6 +59,8 @@ std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 SweepPlan TrialSweep(const ValidationPlan& plan);
 
 inline constexpr const char* kChannelValidationRecord = "channel_validation";
+// Attribute of a preliminary record: the number of examples that the final one is the mean of.
+inline constexpr const char* kPlannedExamples = "planned_examples";
 // Returns record channel_validation, with the settings of TrialSweep: trial_channel (-1 for none),
 // trial_factor, control, loss (ValidationLoss), loss_difference from `none`, paired by example,
 // both with 95 % intervals _low and _high by Student's t [setting]; place_loss [setting, place].

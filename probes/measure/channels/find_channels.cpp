@@ -2,6 +2,7 @@
 #include "probes/measure/channels/find_channels.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -74,11 +75,29 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
         MakeProvenance(*run.decoder, "", static_cast<int64_t>(plan.seed), ""), options);
     sweep.store = &*store;
   }
+  sweep.on_sample = [&](const SweepResult& so_far) {
+    if (!run.on_partial || so_far.outcomes.empty() || so_far.done() >= plan.examples) return;
+    Record record = ChannelValidationRecord(plan, so_far);
+    record.attributes[kPlannedExamples] = plan.examples;
+    run.on_partial(record);
+  };
   JobContext inner = context;
   inner.progress = [&](const Progress& progress) {
     context.Report({"validate", progress.done, progress.total, "examples"});
   };
   return run.run_trials ? run.run_trials(std::move(sweep), inner) : RunSweep(sweep, inner);
+}
+
+// Passes on what the prompts so far show, at every power of two: the ranking takes longer than a
+// prompt on fast devices.
+void ReportSoFar(const FindChannelsRun& run, const HiddenSums& so_far, const JobContext& context) {
+  if (!run.on_partial || !std::has_single_bit(static_cast<uint64_t>(so_far.prompts))) return;
+  JobContext quiet = context;
+  quiet.progress = nullptr;
+  const std::vector<ChannelScore> scores = ScoreChannels(so_far, run.search, quiet);
+  Record record = ChannelSearchRecord(so_far, run.search, scores, run.top);
+  record.attributes[kPlannedPrompts] = run.search.states.prompts;
+  run.on_partial(record);
 }
 
 double SecondsOf(const std::function<void()>& work) {
@@ -191,14 +210,15 @@ std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& c
   CheckUnfinishedFiles(run.out, run.resume);
   HiddenSums own;
   HiddenSums& sums = run.sums ? *run.sums : own;
-  SumHiddenStates(
-      {*run.decoder, run.search.states, SearchFile(run.out), FindChannelsPlanJson(run), run.hooks},
-      sums, context);
+  HiddenSumsRun states = {*run.decoder, run.search.states, SearchFile(run.out),
+                          FindChannelsPlanJson(run), run.hooks};
+  states.on_prompt = [&](const HiddenSums& so_far) { ReportSoFar(run, so_far, context); };
+  SumHiddenStates(states, sums, context);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, run.search, context);
   std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
   const std::vector<ChannelScore> ranked = RankChannels(scores, run.search.ranking, run.top);
   if (!run.validation || ranked.empty()) return records;
-  if (run.on_search) run.on_search(records.front());
+  if (run.on_partial) run.on_partial(records.front());
   const ValidationPlan plan = PlanOf(run, ranked);
   const SweepResult result = RunTrials(run, plan, context);
   records.push_back(ChannelValidationRecord(plan, result));

@@ -35,8 +35,10 @@ struct FindChannelsRun {
   // Prefix of the files of unfinished work (UnfinishedFiles); "": no such files.
   std::string out;
   bool resume = false;
-  // Called with record channel_search before the validation; may be empty.
-  std::function<void(const Record&)> on_search = {};
+  // Called with preliminary results; may be empty. Record channel_search after 1, 2, 4, 8, ...
+  // prompts has the attribute kPlannedPrompts, and before the validation it is final; record
+  // channel_validation after every example but the last has kPlannedExamples.
+  std::function<void(const Record&)> on_partial = {};
   std::vector<Hook*> hooks = {};  // not owned; only used in the search, before states are read
   // Sums of an earlier search with the same states, or empty ones; updated by the search, also on
   // Cancelled. Not owned; may be null.

@@ -61,6 +61,8 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
 
 inline constexpr const char* kOutcomeMeans = "outcome_means";
+// An array of the record in replies of the engine: merged_means.h.
+inline constexpr const char* kNllBySample = "answer_nll_by_sample";
 
 // Makes record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and,

@@ -120,6 +120,42 @@ class ChannelSearchPanelTest : public QObject {
     QCOMPARE(asked.at("ranking").get<std::string>(), std::string("no-smoothness"));
   }
 
+  void ThePreliminaryRankingIsShownAndRefined() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.window.ShowPanel(rig.panel);
+    rig.control->HoldFirstPrompts(true);
+    rig.control->HoldTrials(true);
+    rig.start->click();
+    QTRY_VERIFY(rig.Has(kChannelSearchRecord));
+    rig.Draw();
+    QCOMPARE(rig.Column(0), (QStringList{"8", "3"}));
+    QVERIFY2(rig.note->text().startsWith("Preliminary, after 1 of 24 prompts"),
+             qPrintable(rig.note->text()));
+    QVERIFY(rig.plot->title().startsWith("Channel 8"));
+    rig.table->selectRow(1);
+    QCOMPARE(rig.plot->lines(), 2);
+    QVERIFY(rig.plot->title().startsWith("Channel 3"));
+    QVERIFY(rig.to_knob->isEnabled());
+    rig.control->HoldFirstPrompts(false);
+    QTRY_VERIFY(rig.Has(kChannelValidationRecord));
+    rig.Draw();
+    QCOMPARE(rig.Column(0), (QStringList{"3", "8", "5"}));
+    QVERIFY2(rig.note->text().contains("Preliminary losses: 1 of 4 examples. Trials go on"),
+             qPrintable(rig.note->text()));
+    QVERIFY(!rig.note->text().contains("prompts:"));
+    QVERIFY(rig.plot->title().startsWith("Channel 3"));  // still the chosen one
+    rig.table->sortByColumn(3, Qt::DescendingOrder);
+    QSignalSpy reset(rig.table->model(), &QAbstractItemModel::modelReset);
+    rig.control->HoldTrials(false);
+    QTRY_VERIFY(!rig.session->searches());
+    rig.Draw();
+    QCOMPARE(rig.Column(0), (QStringList{"8", "5", "3"}));  // still sorted
+    QVERIFY(rig.plot->title().startsWith("Channel 3"));
+    QCOMPARE(reset.count(), 0);
+    QVERIFY(!rig.note->text().contains("Preliminary"));
+  }
+
   void TheChosenRowsMeanAndFitAreDrawn() {
     Rig rig;
     QVERIFY(rig.Open());

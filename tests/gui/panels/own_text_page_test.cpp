@@ -214,6 +214,7 @@ class OwnTextPageTest : public QObject {
     QCOMPARE(rig.Find<QLabel>("own_text_tokens")->text(), QStringLiteral("120 of 2,048 tokens"));
     auto* place = rig.Find<QComboBox>("own_text_place");
     QCOMPARE(place->count(), 3);
+    QCOMPARE(place->itemText(1), QStringLiteral("gold 2 of 3"));  // as in the bar on top
     place->setCurrentIndex(2);
     QVERIFY(prompt->toPlainText().endsWith("@3"));
     QVERIFY(!prompt->extraSelections().isEmpty());

@@ -74,7 +74,7 @@ class PlotViewTest : public QObject {
     low.resize(300, 180);
     low.replot();
     const QFontMetrics metrics(low.yAxis->labelFont());
-    const QString full = OutcomePlot::tr("nats: difference of −log p(answer)");
+    const QString full = OutcomePlot::tr("nats: B − A of −log p(answer)");
     QVERIFY2(low.yAxis->label() != full && low.yAxis->label().startsWith("nats"),
              qPrintable(low.yAxis->label()));
     QVERIFY(metrics.horizontalAdvance(low.yAxis->label()) <= low.axisRect()->height());

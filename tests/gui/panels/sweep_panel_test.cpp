@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sweeps that the window runs as processes, with the embedded model.
+#include <QFile>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -71,6 +72,30 @@ class SweepPanelTest : public QObject {
     QVERIFY(QTest::qWaitFor([&] { return !sweep.running(); }));
     qunsetenv("MIDSCOPE_PROGRAM");
     QCOMPARE(sweep.output(), QString("sweep embedded --progress json\n"));
+  }
+
+  // The progress counts the samples; the table says how many are in it.
+  void ACountIsTheHeadingOfItsTable() {
+    const QTemporaryDir folder;
+    const QString program = folder.filePath("program");
+    QFile file(program);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "#!/bin/sh\nprintf 'midscope: a note\\nmidscope: 2 of 3 samples\\nso far 1\\n\\n' >&2\n");
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+    qputenv("MIDSCOPE_PROGRAM", program.toLocal8Bit());
+    SweepProcess sweep(std::make_shared<EngineLink>(LocalEngine()));
+    QStringList notes;
+    QString table;
+    connect(&sweep, &SweepProcess::Noted, &sweep, [&](const QString& note) { notes << note; });
+    connect(&sweep, &SweepProcess::TableChanged, &sweep,
+            [&](const QString& text) { table = text; });
+    sweep.Start({"sweep", "embedded"}, true);
+    QVERIFY(QTest::qWaitFor([&] { return !sweep.running(); }));
+    qunsetenv("MIDSCOPE_PROGRAM");
+    QCOMPARE(notes, QStringList{"a note"});
+    QCOMPARE(table, QStringLiteral("2 of 3 samples\nso far 1\n"));
   }
 
   // MIDSCOPE_PROGRAM may be another version of the program.

@@ -3,6 +3,7 @@
 // equivalent.
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QTest>
 
@@ -61,6 +62,30 @@ class MeansTest : public QObject {
     QTRY_VERIFY(!rig.button->isHidden());
     QCOMPARE(rig.button->text(), QString("Means over 20 samples (9 min)"));
     QCOMPARE(rig.control->comparisons(), size_t{1});
+  }
+
+  // Means that the user has started do not vanish without a word.
+  void AnotherSettingSaysThatItStoppedThem() {
+    Rig rig(5.4);
+    auto* note = rig.Find<QLabel>("means_note");
+    QVERIFY(rig.OpenModel());
+    QTRY_VERIFY(!rig.button->isHidden());
+    rig.control->HoldComparisons(true);
+    rig.button->click();
+    QTRY_COMPARE(rig.control->comparisons(), size_t{1});
+    rig.session->FlushChanges();
+    QVERIFY(rig.button->isHidden());
+    QVERIFY(!note->text().contains("stopped"));
+    rig.window.history()->Change({ParseIntervention("pi(1.5)"), {}}, false);
+    QTRY_VERIFY(!rig.button->isHidden());
+    QTRY_VERIFY2(note->text().contains("stopped: the setting changed"), qPrintable(note->text()));
+    // The earlier setting again: its means go on.
+    rig.window.history()->Change({{}, {}}, false);
+    QTRY_COMPARE(rig.control->comparisons(), size_t{2});
+    rig.control->HoldComparisons(false);
+    QTRY_VERIFY(rig.HasMeans(Side::kA));
+    rig.session->FlushChanges();
+    QVERIFY2(!note->text().contains("stopped"), qPrintable(note->text()));
   }
 
   void UntickingMeansStopsThem() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One setting on one prompt has one outcome in a session, although repeated runs differ by
 // rounding.
+#include <QComboBox>
 #include <QLabel>
 #include <QTest>
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include "gui/panels/outcome/answer_facts.h"
 #include "gui/panels/outcome/outcome_lines.h"
 #include "gui/panels/outcome/outcome_panel.h"
+#include "gui/plots/plot_files.h"
+#include "gui/widgets/selection.h"
 #include "probes/engine/settled_outcomes.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
@@ -172,6 +175,45 @@ class OutcomesTest : public QObject {
     QVERIFY(difference.front().around_zero);
     plot.Show(difference, Measure::kDifference);
     QCOMPARE(band("rounding noise, low")->data()->at(0)->value, -kNoise);
+  }
+
+  // One switch for every panel: A or B on the axes of both, and their difference around zero.
+  void TheSwitchChoosesTheLines() {
+    Rig<NoisyEngine> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    QVERIFY(rig.SetB("channel(100, factor=0.5)"));
+    const OutcomePlot* plot = rig.window.template panel<OutcomePanel>()->plot();
+    const auto drawn = [plot] {
+      QStringList names;
+      for (int i = 0; i < plot->graphCount(); ++i) {
+        if (!plot->graph(i)->name().startsWith("rounding")) names << plot->graph(i)->name().left(1);
+      }
+      return names;
+    };
+    const auto show = [&rig](Compare compare) {
+      rig.window.selection()->SetCompare(compare);
+      rig.session->FlushChanges();
+    };
+    QCOMPARE(drawn(), (QStringList{"A", "B"}));
+    const QCPRange range = plot->yAxis->range();
+    show(Compare::kA);
+    QCOMPARE(drawn(), QStringList{"A"});
+    QCOMPARE(plot->yAxis->range(), range);
+    show(Compare::kB);
+    QCOMPARE(drawn(), QStringList{"B"});
+    QCOMPARE(plot->yAxis->range(), range);
+    show(Compare::kDifference);
+    QCOMPARE(plot->lines().size(), size_t{1});
+    QCOMPARE(plot->lines().front().name, QString("B − A, this sample"));
+    QCOMPARE(plot->lines().front().noise, kNoise);
+    QVERIFY(FullLabel(*plot->yAxis).startsWith("nats: B − A"));
+    QVERIFY(plot->yAxis->range().contains(0));
+    QVERIFY(!rig.template Find<QComboBox>("measure")->isEnabled());
+    // Without B there is no difference to draw.
+    QVERIFY(rig.SetB("none"));
+    rig.session->FlushChanges();
+    QCOMPARE(drawn(), QStringList{"A"});
   }
 
   void WithoutNoiseThereIsNoBand() {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeast = 40;  // first position of the curves
 constexpr int64_t kMost = 60;
-constexpr double kExamples = 4;
+constexpr int64_t kExamples = 4;
 
 Axis Valued(const std::string& name, const std::vector<double>& values) {
   return {name, static_cast<int64_t>(values.size()), "", {}, values};
@@ -89,7 +89,7 @@ Record PlantedTrials() {
       {"loss_difference", {"setting"}, std::vector<double>{0, -.25, -.5, -.75}, "", ""}};
   record.attributes = {{"chosen", int64_t{3}},
                        {"setting", std::string("channel(8, factor=-0.5, layers=1-4)")},
-                       {"examples", static_cast<int64_t>(kExamples)}};
+                       {"examples", kExamples}};
   return record;
 }
 
@@ -99,13 +99,24 @@ std::vector<Record> FakeEngine::SearchChannels(const ChannelSearchRequest& reque
                                                const std::function<void(const Record&)>& partial,
                                                const JobContext& context) {
   context.Report({"hidden states", 1, 24, "prompts"});
+  Record preliminary = Planted({8, 3});
+  preliminary.attributes["prompts"] = int64_t{1};
+  preliminary.attributes[kPlannedPrompts] = int64_t{24};
+  partial(preliminary);
+  control_->WaitAtGate(&FakeControl::hold_first_prompts_, context);
   std::vector<Record> records = {Planted({3, 8, 5})};
   partial(records.front());
   control_->NoteSearch(request);
   control_->WaitAtGate(&FakeControl::hold_searches_, context);
   OptionSet options(ChannelOptions());
   options.FromJson(request.options);
-  if (options.Text("validate") != "none") records.push_back(PlantedTrials());
+  if (options.Text("validate") == "none") return records;
+  Record trials = PlantedTrials();
+  trials.attributes["examples"] = int64_t{1};
+  trials.attributes[kPlannedExamples] = kExamples;
+  partial(trials);
+  control_->WaitAtGate(&FakeControl::hold_trials_, context);
+  records.push_back(PlantedTrials());
   return records;
 }
 

@@ -31,7 +31,11 @@ void FakeControl::HoldPrompts(bool hold) { Hold(&FakeControl::hold_prompts_, hol
 
 void FakeControl::HoldScans(bool hold) { Hold(&FakeControl::hold_scans_, hold); }
 
+void FakeControl::HoldFirstPrompts(bool hold) { Hold(&FakeControl::hold_first_prompts_, hold); }
+
 void FakeControl::HoldSearches(bool hold) { Hold(&FakeControl::hold_searches_, hold); }
+
+void FakeControl::HoldTrials(bool hold) { Hold(&FakeControl::hold_trials_, hold); }
 
 void FakeControl::HoldGeneration(bool hold) { Hold(&FakeControl::hold_generation_, hold); }
 

@@ -25,7 +25,9 @@ class FakeControl {
   void HoldCaptureRuns(bool hold);
   void HoldPrompts(bool hold);
   void HoldScans(bool hold);
-  void HoldSearches(bool hold);
+  void HoldFirstPrompts(bool hold);  // searches for channels, after the first prompt
+  void HoldSearches(bool hold);      // ... before the trials
+  void HoldTrials(bool hold);        // ... after the first example
   void HoldGeneration(bool hold);
   // Makes every run of a setting that scales this channel fail, as if the model had no such
   // channel.
@@ -74,7 +76,9 @@ class FakeControl {
   bool hold_capture_runs_ = false;
   bool hold_prompts_ = false;
   bool hold_scans_ = false;
+  bool hold_first_prompts_ = false;
   bool hold_searches_ = false;
+  bool hold_trials_ = false;
   bool hold_generation_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;

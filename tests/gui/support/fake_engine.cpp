@@ -120,6 +120,7 @@ std::vector<Record> FakeEngine::Preview(const PromptRequest& prompt_request) con
     prompts.push_back(PromptOf(place));
     prompts.back().attributes["text"] =
         prompt_request.text + "@" + std::to_string(place) + prompt_request.question;
+    prompts.back().attributes["pieces"] = std::ssize(prompt_request.pieces);
   }
   return prompts;
 }

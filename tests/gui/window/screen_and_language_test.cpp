@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSlider>
 #include <QTest>
@@ -20,6 +21,8 @@
 #include "gui/layout/dock_area.h"
 #include "gui/plots/tokens/token_text.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/elided_label.h"
+#include "gui/widgets/flow_layout.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/real_window.h"
@@ -123,6 +126,25 @@ class ScreenAndLanguageTest : public QObject, protected RealWindow {
   }
 
   // Tokens are in the order of positions, with their spaces where they are in the text.
+  void ControlsBeginAtTheSideOfTheLayout() {
+    QApplication::setLayoutDirection(Qt::RightToLeft);
+    QWidget row;
+    auto* first = new QPushButton(QStringLiteral("first"), &row);
+    auto* second = new QPushButton(QStringLiteral("second"), &row);
+    row.setLayout(MakeControlFlow({first, second}));
+    row.resize(400, 60);
+    row.show();
+    QVERIFY(first->x() > second->x());
+    QVERIFY(first->geometry().right() > 350);
+    // A text that begins with a number is not reordered.
+    ElidedLabel label;
+    label.SetText(QStringLiteral("142 tokens: too few"));
+    label.resize(400, 30);
+    const QImage shown = label.grab().toImage();
+    label.SetText(QChar(0x200e) + label.text());  // states the direction
+    QVERIFY(shown == label.grab().toImage());
+  }
+
   void TokensLookTheSameFromRightToLeft() {
     FakeEngine engine(std::make_shared<FakeControl>());
     engine.Open({}, {});

@@ -4,6 +4,7 @@
 // of B are those that its model has alone on the same text, and what cannot be compared says why.
 #include <signal.h>
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
@@ -155,6 +156,39 @@ class TwoModelsTest : public QObject, protected RealWindow {
     QVERIFY(channel->plot_of_b()->graphCount() > 0);
   }
 
+  // The same samples on two models: B − A is paired, with the means' own numbers.
+  void MeansOfTwoModelsArePaired() {
+    Make({1600, 1000});
+    session_->SetSecondEngine([this] { return MakeClientEngine(second_link_); });
+    PromptRequest task;
+    task.task = "list:lines=4";
+    task.places = "1,4";
+    window_->prompt_panel()->SetPrompt(task);
+    window_->OpenModel(QStringLiteral("embedded"));
+    QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongest);
+    OpenSecond(QStringLiteral("embedded dtype=bfloat16"));
+    QCOMPARE(Errors(), QString());
+    session_->SetSamples(3);
+    session_->StartMeans();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->DifferenceOfMeans(), kLongest);
+    const OutcomeSeries a = session_->MeansOf(Side::kA, Measure::kNll)->series;
+    const OutcomeSeries b = session_->MeansOf(Side::kB, Measure::kNll)->series;
+    const OutcomeSeries difference = session_->DifferenceOfMeans()->series;
+    QCOMPARE(difference.samples, int64_t{3});
+    QCOMPARE(difference.places, (QVector<double>{1, 4}));
+    for (qsizetype place = 0; place < 2; ++place) {
+      QVERIFY(std::abs(difference.values[place] - (b.values[place] - a.values[place])) < 1e-9);
+      QVERIFY(difference.low[place] < difference.values[place]);
+      QVERIFY(difference.values[place] < difference.high[place]);
+    }
+    QTest::mouseClick(Find<QToolButton>("compare_difference"), Qt::LeftButton);
+    session_->FlushChanges();
+    const auto& lines = window_->panel<OutcomePanel>()->plot()->lines();
+    QCOMPARE(lines.size(), size_t{2});
+    QVERIFY2(lines[1].name.startsWith("B − A, mean of 3"), qPrintable(lines[1].name));
+    QCOMPARE(Find<QLabel>("means_note")->text(), QString());
+  }
+
   void TextsAreComparedByCharacters() {
     OpenFirst(QStringLiteral("embedded"));
     OpenSecond(Tiny("gemma2"));
@@ -234,6 +268,7 @@ class TwoModelsTest : public QObject, protected RealWindow {
     QTest::mouseClick(on, Qt::LeftButton, {}, QPoint(8, on->height() / 2));
     QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
     QCOMPARE(Nll(Side::kB), half);
+    QVERIFY(window_->actions_list()->Find("close-second")->action->isEnabled());
     window_->actions_list()->Do(QStringLiteral("adapter-scale 1"));
     QTRY_VERIFY_WITH_TIMEOUT(settled(), kLongest);
     QCOMPARE(Nll(Side::kB), tuned);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Conventions of desktop programs: files are not overwritten without confirmation, several files
 // can be dropped at once, preferences, visible focus, a window that fits on the screen.
+#include <QAction>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>
@@ -18,6 +20,7 @@
 #include "gui/base/display_text.h"
 #include "gui/files/result_file.h"
 #include "gui/layout/dock_area.h"
+#include "gui/layout/layouts.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
@@ -71,6 +74,44 @@ class WindowHabitsTest : public QObject {
     QVERIFY(Bytes(mine).startsWith("\x89PNG"));
     QCOMPARE(Errors(rig), QStringList());  // the failed operation has succeeded
     QVERIFY(QDir(folder.path()).entryList(QDir::Files).size() > 8);
+  }
+
+  void EscDismissesTheNewestError() {
+    WindowRig<> rig;
+    rig.Show();
+    rig.window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&rig.window));
+    rig.window.errors()->Add(QStringLiteral("first"));
+    rig.window.errors()->Add(QStringLiteral("second"));
+    rig.window.panel<OutcomePanel>()->plot()->setFocus();
+    QTest::keyClick(rig.window.focusWidget(), Qt::Key_Escape);
+    QCOMPARE(Errors(rig), QStringList{"first"});
+    QTest::keyClick(rig.window.focusWidget(), Qt::Key_Escape);
+    QCOMPARE(Errors(rig), QStringList());
+  }
+
+  void ActionsOfASecondModelNeedOne() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    for (const char* id : {"close-second", "adapter-scale"})
+      QVERIFY2(!rig.window.actions_list()->Find(QString::fromLatin1(id))->action->isEnabled(), id);
+  }
+
+  void ShortTitlesAreNotCut() {
+    WindowRig<> rig;
+    rig.Show();
+    rig.window.resize(1540, 900);
+    rig.window.docks()->Arrange(LayoutList().front());
+    QApplication::processEvents();
+    int seen = 0;
+    for (const QDockWidget* dock : rig.window.docks()->docks()) {
+      const auto* title = dock->titleBarWidget()->findChild<QLabel*>();
+      if (!title->isVisible() || title->sizeHint().width() > 60) continue;
+      ++seen;
+      QVERIFY2(title->width() >= title->sizeHint().width(), qPrintable(title->text()));
+    }
+    QVERIFY(seen > 1);
   }
 
   void ADropOfSeveralFilesOpensAll() {

@@ -87,6 +87,36 @@ TEST_F(EngineChannels, TheRankingComesBeforeTheTrials) {
   EXPECT_EQ(found[1].FindAxis("setting")->size, 2);
 }
 
+TEST_F(EngineChannels, WhatIsKnownSoFarComesAfterPromptsAndExamples) {
+  SetSmallTask();
+  const auto options = [](int64_t prompts) {
+    return ChannelSearchRequest{
+        R"({"tokens": 240, "top": 1, "factors": "0", "examples": 2, "places": "1", "prompts": )" +
+        std::to_string(prompts) + "}"};
+  };
+  std::vector<Record> parts;
+  const std::vector<Record> found =
+      engine->SearchChannels(options(4), [&](const Record& part) { parts.push_back(part); }, {});
+  ASSERT_EQ(parts.size(), 4u);  // after 1 and 2 prompts, all prompts, the first example
+  for (const size_t part : {0, 1}) {
+    EXPECT_EQ(std::get<int64_t>(parts[part].attributes.at("prompts")), int64_t{1} << part);
+    EXPECT_EQ(std::get<int64_t>(parts[part].attributes.at(kPlannedPrompts)), 4);
+  }
+  EXPECT_FALSE(parts[2].attributes.contains(kPlannedPrompts));
+  EXPECT_FALSE(found[0].attributes.contains(kPlannedPrompts));
+  EXPECT_EQ(parts[3].name, kChannelValidationRecord);
+  EXPECT_EQ(std::get<int64_t>(parts[3].attributes.at("examples")), 1);
+  EXPECT_EQ(std::get<int64_t>(parts[3].attributes.at(kPlannedExamples)), 2);
+  EXPECT_FALSE(found[1].attributes.contains(kPlannedExamples));
+
+  // The ranking after one prompt is that of a search of one prompt.
+  const auto other = MakeLocalEngine();
+  other->Open({}, {});
+  const Record one = other->SearchChannels(options(1), {}, {}).front();
+  EXPECT_EQ(Ranked(one), Ranked(parts[0]));
+  EXPECT_EQ(Data<float>(one, "hidden_mean"), Data<float>(parts[0], "hidden_mean"));
+}
+
 TEST_F(EngineChannels, OfThePromptUnderASetting) {
   SetSmallTask();
   const Record record = engine->PromptChannels({1, {}, R"({"top": 3})"}, {});

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "probes/engine/engine.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/probes/support/local_engine_fixture.h"
@@ -104,9 +105,14 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   const auto& low = Data<double>(means, "answer_nll_low");
   const auto& high = Data<double>(means, "answer_nll_high");
   ASSERT_EQ(nll.size(), 4u);
+  means.Check();
+  const auto& samples = Data<double>(means, kNllBySample);  // [setting, sample, place]
+  ASSERT_EQ(samples.size(), 12u);
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_LE(low[i], nll[i]);
     EXPECT_GE(high[i], nll[i]);
+    const size_t first = (i / 2) * 6 + i % 2;
+    EXPECT_NEAR((samples[first] + samples[first + 2] + samples[first + 4]) / 3, nll[i], 1e-12);
   }
 
   WhatIfRequest what_if;

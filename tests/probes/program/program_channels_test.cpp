@@ -51,7 +51,7 @@ TEST(ProgramRope, TextFileAndRefusals) {
 }
 
 std::vector<std::string> Channels(const std::string& file, const std::string& examples = "1") {
-  return {"channels",  "embedded", "--prompts",  "1",      "--tokens", "400",
+  return {"channels",  "embedded", "--prompts",  "2",      "--tokens", "400",
           "--top",     "2",        "--examples", examples, "--places", "20",
           "--factors", "-1",       "--control",  "--json", "--out",    file};
 }
@@ -75,6 +75,7 @@ TEST(ProgramChannels, JsonHasTheFixedNamesAndTheFileTheSameNumbers) {
   }
   EXPECT_EQ(result["validation"]["trials"].size(), 2u + 2);
   EXPECT_EQ(result["validation"]["task"], "list:lines=20");
+  EXPECT_THAT(run.err, HasSubstr("after 1 of 2 prompts: channel 100 leads, rising in "));
   EXPECT_THAT(run.err, HasSubstr("ranking, before validation:")) << "for who interrupts here";
   const RunReader reader(file);
   const auto loss =
