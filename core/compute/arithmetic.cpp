@@ -66,8 +66,14 @@ constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace
 
+bool MustExpand(const ModelConfig& config) {
+  return config.quantised_bytes == 0 && config.stored_bytes > 0 &&
+         config.stored_bytes < 2 * config.parameters;
+}
+
 WeightStorage ResolveStorage(WeightStorage requested, const ModelConfig& config,
                              kernels::Dtype dtype, Products products) {
+  if (MustExpand(config)) return WeightStorage::kExpanded;
   if (requested != WeightStorage::kAuto) return requested;
   if (products != Products::kFloat) return WeightStorage::kStored;
   return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded

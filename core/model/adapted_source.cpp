@@ -59,13 +59,14 @@ class AdaptedSource : public ChangedSource {
     return scale_ != 0 && adapter_.pairs.contains(name);
   }
 
-  void Fill(const std::string& name, const TensorRef& from, float* values) const override {
+  void Fill(const std::string& name, const TensorRef& from, const kernels::BlockFormat& /*format*/,
+            std::byte* values) const override {
     const LowRankPair& pair = adapter_.pairs.at(name);
     const int64_t columns = from.columns;
     const double scale = scale_ * pair.scale;
     ForRowRanges(from.rows, from.rows * columns * pair.rank, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
-        float* out = values + row * columns;
+        float* out = reinterpret_cast<float*>(values) + row * columns;
         kernels::Dequantise(from.format.type, from.Row(row), columns, out);
         for (int64_t r = 0; r < pair.rank; ++r) {
           const auto b =

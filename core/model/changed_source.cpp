@@ -14,24 +14,25 @@ const TensorRef* ChangedSource::Find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   Computed& computed = computed_[name];
   if (!computed.values.empty()) return &computed.tensor;
-  computed.values.resize(static_cast<size_t>(from->rows * from->columns));
-  Fill(name, *from, computed.values.data());
+  const kernels::BlockFormat format = FormatOf(name);
+  const int64_t row_bytes = from->columns / format.elements * format.bytes;
+  computed.values.resize(static_cast<size_t>(from->rows * row_bytes));
+  Fill(name, *from, format, computed.values.data());
   base_->DontNeed(*from);
-  computed.tensor = {*kernels::FindBlockFormat(static_cast<uint32_t>(kernels::BlockType::kF32)),
-                     reinterpret_cast<const std::byte*>(computed.values.data()),
-                     from->rows,
-                     from->columns,
-                     from->columns * static_cast<int64_t>(sizeof(float)),
-                     {},
-                     from->file_name};
+  computed.tensor = {format, computed.values.data(), from->rows, from->columns, row_bytes,
+                     {},     from->file_name};
   return &computed.tensor;
+}
+
+kernels::BlockFormat ChangedSource::FormatOf(const std::string& /*name*/) const {
+  return *kernels::FindBlockFormat(static_cast<uint32_t>(kernels::BlockType::kF32));
 }
 
 void ChangedSource::DontNeed(const TensorRef& tensor) const {
   const std::lock_guard lock(mutex_);
   for (auto& [name, computed] : computed_) {
     if (&computed.tensor != &tensor) continue;
-    std::vector<float>().swap(computed.values);  // assigning {} would keep the memory
+    std::vector<std::byte>().swap(computed.values);  // assigning {} would keep the memory
     return;
   }
   base_->DontNeed(tensor);

@@ -2,6 +2,7 @@
 // A model source with some tensors computed from those of another one. Internal to core/model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,12 +33,15 @@ class ChangedSource : public ModelSource {
   const ModelSource& base() const { return *base_; }
   // Whether the tensor, which the other source has, is computed.
   virtual bool Changes(const std::string& name) const = 0;
-  // Computes values [rows, columns] of the tensor `from`, row by row in the decoder's order.
-  virtual void Fill(const std::string& name, const TensorRef& from, float* values) const = 0;
+  // Returns the format in which Fill computes a tensor; by default F32.
+  virtual kernels::BlockFormat FormatOf(const std::string& name) const;
+  // Computes [rows, columns] of the tensor `from`, row by row in the decoder's order.
+  virtual void Fill(const std::string& name, const TensorRef& from,
+                    const kernels::BlockFormat& format, std::byte* out) const = 0;
 
  private:
   struct Computed {
-    std::vector<float> values;
+    std::vector<std::byte> values;
     TensorRef tensor;
   };
 

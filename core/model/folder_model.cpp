@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,14 @@
 #include "core/base/utf8.h"
 #include "core/formats/config_json.h"
 #include "core/formats/folder_weights.h"
+#include "core/formats/quantised_matrix.h"
+#include "core/model/changed_source.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_tensors.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
+#include "core/model/quantisation_settings.h"
+#include "core/model/quantised_folder.h"
 #include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
 
@@ -78,16 +83,28 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
   return ConfigJson::Read(path);
 }
 
+// Returns the scheme of quantised weights; none for floats, and for MXFP4, which families read.
+std::optional<QuantisationSettings> Quantisation(const ConfigJson& json,
+                                                 const Described& described) {
+  auto quantised = json.Object("quantization_config");
+  if (!quantised) quantised = described.text.Object("quantization_config");
+  if (!quantised) return std::nullopt;
+  if (!described.family->takes_mxfp4) return ReadQuantisation(*quantised);
+  if (quantised->Text("quant_method", "") == "mxfp4") return std::nullopt;
+  json.Fail(
+      "its weights are quantised (quantization_config) in another way than MXFP4, which is "
+      "not supported for this family",
+      "Use the model's float weights, or a quantised .gguf file");
+}
+
 ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
-  // Such weights are packed by one of many schemes, with special tensor names and types.
-  const auto quantised = json.Object("quantization_config");
-  const bool is_read =
-      quantised && described.family->takes_mxfp4 && quantised->Text("quant_method", "") == "mxfp4";
-  if (!is_read && (quantised || described.text.Has("quantization_config"))) {
-    json.Fail("its weights are quantised (quantization_config), which is not supported",
-              "Use the model's float weights, or a quantised .gguf file");
-  }
   ModelConfig config;
+  const auto quantised = Quantisation(json, described);
+  if (quantised && quantised->quantises_activations) {
+    config.notes.push_back("its scheme (" + quantised->method +
+                           ") also quantises activations while a model runs; here it is applied "
+                           "to weights only, and activations are not rounded");
+  }
   config.architecture = described.family->name;
   config.name = json.Text("_name_or_path", "");
   described.family->read_folder(described.text, &config);
@@ -138,11 +155,11 @@ bool IsPassedOver(std::string_view name, const Family& family) {
 }
 
 // Returns the decoder's tensors by the names in its family's places.
-FileTensors WeightsOf(const FolderWeights& file, const Described& described,
+FileTensors WeightsOf(const FolderWeights& file, SafetensorsTensors stored,
+                      const QuantisedMatrices& matrices, const Described& described,
                       const std::string& folder, ModelConfig* config,
                       std::deque<std::vector<std::byte>>* joined) {
   FileTensors tensors;
-  SafetensorsTensors stored = file.tensors();
   if (described.family->takes_mxfp4) {
     const auto copied = [&](const SafetensorsTensor& tensor) {
       file.DontNeed(tensor.data, tensor.bytes);
@@ -151,16 +168,26 @@ FileTensors WeightsOf(const FolderWeights& file, const Described& described,
   }
   int64_t left_out = 0;
   int64_t left_out_bytes = 0;
-  for (const auto& [name, tensor] : stored) {
-    if (IsPassedOver(name, *described.family)) continue;  // whatever its dtype
+  const auto add = [&](const std::string& name, int64_t bytes, const auto& read) {
     const auto own = described.wrapper == nullptr ? name : TextTensorName(name, *described.wrapper);
     if (!own) {
       ++left_out;
-      left_out_bytes += tensor.bytes;
-      continue;
+      left_out_bytes += bytes;
+      return;
     }
-    if (!tensors.emplace(*own, ReadTensor(name, tensor, joined)).second)
+    if (!tensors.emplace(*own, read()).second)
       throw Failure(folder, "has two tensors for " + Quote(*own, 120));
+  };
+  for (const auto& [name, tensor] : stored) {
+    if (IsPassedOver(name, *described.family)) continue;  // whatever its dtype
+    add(name, tensor.bytes, [&, &n = name, &t = tensor] { return ReadTensor(n, t, joined); });
+  }
+  for (const auto& [name, matrix] : matrices) {
+    add(name, matrix.file_bytes(), [&n = name, &m = matrix] {
+      FileTensor tensor{{m.rows, m.columns}, *kernels::FindBlockFormat(0), nullptr, 0, n};
+      tensor.quantised = &m;
+      return tensor;
+    });
   }
   if (left_out > 0) {
     config->notes.push_back(fmt::format(
@@ -193,6 +220,14 @@ class FolderModel : public ModelSource {
     for (const MemoryMap& map : file_.maps()) map.CheckWhole();
   }
 
+  bool has_quantised() const { return !matrices_.empty(); }
+  const QuantisedRows* FindQuantised(const std::string& name) const {
+    return table_.FindQuantised(name);
+  }
+  void DontNeedParts(const QuantisedMatrix& matrix) const {
+    for (const SafetensorsTensor& part : matrix.parts) file_.DontNeed(part.data, part.bytes);
+  }
+
  private:
   FolderModel(const std::filesystem::path& folder, const ConfigJson& json)
       : FolderModel(folder, json, Describe(json)) {}
@@ -201,7 +236,10 @@ class FolderModel : public ModelSource {
       : folder_(folder),
         config_(ReadConfig(json, described)),
         file_(folder),
-        weights_(WeightsOf(file_, described, folder.string(), &config_, &joined_)),
+        stored_(file_.tensors()),
+        matrices_(TakeMatrices(Quantisation(json, described))),
+        weights_(WeightsOf(file_, std::move(stored_), matrices_, described, folder.string(),
+                           &config_, &joined_)),
         table_(config_, described.family->folder_tensors(described.text), weights_, {},
                folder.string(),
                [this](const FileTensor& tensor) { file_.DontNeed(tensor.data, tensor.bytes); }) {
@@ -212,12 +250,62 @@ class FolderModel : public ModelSource {
       config_.copied_bytes += static_cast<int64_t>(copy.size());
   }
 
+  QuantisedMatrices TakeMatrices(const std::optional<QuantisationSettings>& quantisation) {
+    if (!quantisation) {
+      for (const auto& [name, tensor] : stored_) {
+        if (!name.ends_with(".qweight") && !name.ends_with(".weight_packed")) continue;
+        throw Failure(folder_.string(),
+                      "tensor " + Quote(name, 120) +
+                          " is quantised, but config.json has no quantization_config",
+                      "Add the scheme there, for example that of quantize_config.json with "
+                      "\"quant_method\": \"gptq\"");
+      }
+      return {};
+    }
+    return TakeQuantised(*quantisation, folder_.string(), &stored_);
+  }
+
   std::filesystem::path folder_;
   ModelConfig config_;
   FolderWeights file_;
+  SafetensorsTensors stored_;  // only while constructing
+  QuantisedMatrices matrices_;
   std::deque<std::vector<std::byte>> joined_;  // MXFP4 matrices, norms of heads, copies of F64
   FileTensors weights_;
   TensorTable table_;
+};
+
+// A folder whose quantised matrices are computed.
+class DequantisedSource : public ChangedSource {
+ public:
+  DequantisedSource(std::unique_ptr<FolderModel> base, const FolderModel& folder)
+      : ChangedSource(std::move(base), folder.config()), folder_(folder) {}
+
+  std::string path() const override { return folder_.path(); }
+  std::string Hash() const override { return folder_.Hash(); }
+
+ protected:
+  bool Changes(const std::string& name) const override {
+    return folder_.FindQuantised(name) != nullptr;
+  }
+  kernels::BlockFormat FormatOf(const std::string& name) const override {
+    return folder_.FindQuantised(name)->matrix->ExactFormat();
+  }
+  void Fill(const std::string& name, const TensorRef& from, const kernels::BlockFormat& format,
+            std::byte* out) const override {
+    const QuantisedRows& rows = *folder_.FindQuantised(name);
+    const int64_t row_bytes = from.columns / format.elements * format.bytes;
+    ForRowRanges(from.rows, from.rows * from.columns, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t at = from.row_order.empty() ? row : from.row_order[static_cast<size_t>(row)];
+        rows.matrix->Row(rows.first_row + at, format, out + row * row_bytes);
+      }
+    });
+    folder_.DontNeedParts(*rows.matrix);
+  }
+
+ private:
+  const FolderModel& folder_;  // the base
 };
 
 }  // namespace
@@ -228,7 +316,10 @@ ModelConfig ReadFolderConfig(const std::filesystem::path& folder) {
 }
 
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder) {
-  return std::make_unique<FolderModel>(folder);
+  auto model = std::make_unique<FolderModel>(folder);
+  const FolderModel& folder_model = *model;
+  if (!folder_model.has_quantised()) return model;
+  return std::make_unique<DequantisedSource>(std::move(model), folder_model);
 }
 
 }  // namespace midscope

@@ -37,6 +37,7 @@ bool TakePrefix(std::string_view prefix, std::string_view* name) {
 bool HoldSameValues(const FileTensor& left, const FileTensor& right) {
   if (left.shape != right.shape || left.shape.size() != 2) return false;
   if (!left.unread_dtype.empty() || !right.unread_dtype.empty()) return false;
+  if (left.quantised != nullptr || right.quantised != nullptr) return false;
   if (left.format.type == right.format.type)
     return left.data == right.data ||
            std::memcmp(left.data, right.data, static_cast<size_t>(left.bytes)) == 0;

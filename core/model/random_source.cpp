@@ -90,7 +90,9 @@ class RandomSource : public ChangedSource {
  protected:
   bool Changes(const std::string& name) const override { return !IsXieluConstant(name); }
 
-  void Fill(const std::string& name, const TensorRef& from, float* values) const override {
+  void Fill(const std::string& name, const TensorRef& from, const kernels::BlockFormat& /*format*/,
+            std::byte* out) const override {
+    float* const values = reinterpret_cast<float*>(out);
     const auto size = static_cast<size_t>(from.rows * from.columns);
     const bool is_norm = name.find("norm") != std::string::npos;
     if (name.ends_with(kBias) || name.ends_with(".choice_bias")) {

@@ -168,6 +168,18 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
   return tensor.file_name.empty() ? name : tensor.file_name;
 }
 
+// If products cannot read the matrix' usual format, `stored_bytes` are those of the file
+// (MustExpand, arithmetic.h).
+void CountQuantised(const QuantisedMatrix& matrix, int64_t* count, ModelConfig* config) {
+  const int64_t elements = matrix.rows * matrix.columns;
+  const kernels::BlockFormat format = matrix.UsualFormat();
+  *count += elements;
+  config->parameters += elements;
+  const int64_t bytes = format.elements > 1 ? elements / format.elements * format.bytes : 0;
+  config->quantised_bytes += bytes;
+  config->stored_bytes += bytes > 0 ? bytes : matrix.file_bytes();
+}
+
 }  // namespace
 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
@@ -176,6 +188,10 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::set<std::pair<const std::byte*, int64_t>> counted;
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.unread_dtype.empty()) continue;
+    if (const QuantisedMatrix* matrix = tensor.quantised) {
+      CountQuantised(*matrix, &counts[matrix->scheme], config);
+      continue;
+    }
     if (!counted.emplace(tensor.data, tensor.bytes).second) continue;
     // Each tensor's bytes are inside its file or a copy, so these sums cannot overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
@@ -235,6 +251,11 @@ int64_t TensorTable::transposed_bytes() const {
   int64_t bytes = 0;
   for (const auto& [name, copy] : transposed_) bytes += static_cast<int64_t>(copy.size());
   return bytes;
+}
+
+const QuantisedRows* TensorTable::FindQuantised(const std::string& name) const {
+  const auto found = quantised_.find(name);
+  return found == quantised_.end() ? nullptr : &found->second;
 }
 
 const TensorRef* TensorTable::Find(const std::string& name) const {
@@ -320,12 +341,24 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
         "tensor " + ShownName(tensor, file_name) + " is quantised; vectors must be floating point",
         "Convert the model again");
   }
+  if (tensor.quantised != nullptr && (shape.size() != 2 || transposed)) {
+    throw Failure(thing_,
+                  "tensor " + ShownName(tensor, file_name) +
+                      " is quantised, which is not supported "
+                      "for this tensor in a " +
+                      config_.architecture + " model",
+                  "Use the model's float weights, or a quantised .gguf file");
+  }
   const int64_t before = HoldsExperts(part) ? needed.expert * expert_rows : 0;
   const int64_t first_row = before + FirstRow(part, shape[0], config_);
-  const std::byte* data = transposed ? TransposedData(tensor, file_name) : tensor.data;
-  reference.data = data + first_row * reference.row_bytes;
   reference.row_order = RowOrder(part, shape[0], config_);
   reference.file_name = ShownName(tensor, file_name);
+  if (tensor.quantised != nullptr) {
+    quantised_[needed.name()] = {tensor.quantised, first_row};
+    return reference;
+  }
+  const std::byte* data = transposed ? TransposedData(tensor, file_name) : tensor.data;
+  reference.data = data + first_row * reference.row_bytes;
   return reference;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/formats/quantised_matrix.h"
 #include "core/model/families/family.h"
 #include "core/model/model_config.h"
 #include "core/model/model_shapes.h"
@@ -29,6 +30,13 @@ struct FileTensor {
   // Set if weights of this dtype cannot be read, which is an error only if the decoder needs the
   // tensor.
   std::string unread_dtype = {};
+  const QuantisedMatrix* quantised = nullptr;  // if not null, rows are computed; `data` is null
+};
+
+// The rows of a quantised matrix from `first_row` on, which TensorRef::row_order refers to.
+struct QuantisedRows {
+  const QuantisedMatrix* matrix = nullptr;
+  int64_t first_row = 0;
 };
 
 // Keyed by the names in a family's places.
@@ -58,6 +66,8 @@ class TensorTable {
       const std::function<void(const FileTensor&)>& copied = [](const FileTensor&) {});
 
   const TensorRef* Find(const std::string& name) const;  // null if there is none
+  // Returns null unless the tensor's rows are those of a quantised matrix; its `data` is null then.
+  const QuantisedRows* FindQuantised(const std::string& name) const;
   int64_t transposed_bytes() const;  // bytes of transposed copies of the file's matrices
 
  private:
@@ -76,6 +86,7 @@ class TensorTable {
   const std::function<void(const FileTensor&)>& copied_;  // only while constructing
   std::string thing_;
   std::map<std::string, TensorRef, std::less<>> tensors_;
+  std::map<std::string, QuantisedRows, std::less<>> quantised_;
   std::set<std::string, std::less<>> used_;
   std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
   // Transposed copies of matrices that are [inputs, outputs] in the file, keyed by their names

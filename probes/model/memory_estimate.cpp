@@ -28,6 +28,7 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   estimate.beside_bytes += PackedBytesBeside(config, dtype);
   estimate.stored_weight_bytes =
       config.stored_bytes + StoredScratchBytes(config, dtype) + LatentOutBytes(config, dtype);
+  if (MustExpand(config)) estimate.stored_weight_bytes = estimate.weight_bytes;
   estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});
   estimate.trace_bytes = tokens * TraceBytesPerRow(config, dtype);
   estimate.attention_bytes =
