@@ -251,7 +251,17 @@ class FolderModel : public ModelSource {
   }
 
   QuantisedMatrices TakeMatrices(const std::optional<QuantisationSettings>& quantisation) {
-    if (!quantisation) return {};
+    if (!quantisation) {
+      for (const auto& [name, tensor] : stored_) {
+        if (!name.ends_with(".qweight") && !name.ends_with(".weight_packed")) continue;
+        throw Failure(folder_.string(),
+                      "tensor " + Quote(name, 120) +
+                          " is quantised, but config.json has no quantization_config",
+                      "Add the scheme there, for example that of quantize_config.json with "
+                      "\"quant_method\": \"gptq\"");
+      }
+      return {};
+    }
     return TakeQuantised(*quantisation, folder_.string(), &stored_);
   }
 

@@ -251,6 +251,16 @@ TEST(QuantisedFolders, NamesWhatDoesNotFit) {
               HasSubstr("weight_format"));
 }
 
+TEST(QuantisedFolders, NeedsTheScheme) {
+  for (const char* name : {"gptq", "packed"}) {
+    const TemporaryFolder folder(kFolder / name);
+    ChangeConfig(folder, {{"quantization_config", nullptr}});
+    EXPECT_THAT(ErrorMessage([&] { OpenFolderModel(folder.path()); }),
+                AllOf(HasSubstr("is quantised, but config.json has no quantization_config"),
+                      HasSubstr("quantize_config.json")));
+  }
+}
+
 TEST(QuantisedFolders, RefusesOtherSchemesByName) {
   const auto error = [](const Json& settings) {
     return ErrorWith("llama", {{"quantization_config", settings}});
