@@ -14,8 +14,14 @@ namespace midscope {
 // runs). Throws Error in the same cases as ReadAdapterFile, and for a GGUF file.
 LoraAdapter ReadAdapter(const std::filesystem::path& folder, const ModelSource& source);
 
-// Writes the two files into the folder, which is made if it does not exist. Tensors are float32.
-// Throws Error in the same cases for modules, and if a file cannot be written.
+// Throws Error if the family has no name in PEFT's format for a matrix of the adapter, so that
+// WriteAdapter could not write it (joined experts).
+void CheckAdapterModules(const LoraAdapter& adapter, const ModelSource& source);
+
+// Writes the two files into the folder, which is made if it does not exist. Tensors are float32. A
+// module of several matrices (phi3's q, k and v) has one pair: A holds theirs one below the other,
+// and B has each matrix' columns in its rows and zeros elsewhere; all modules then have that rank,
+// filled with zeros. Throws Error as CheckAdapterModules does, and if a file cannot be written.
 void WriteAdapter(const LoraAdapter& adapter, const ModelSource& source,
                   const std::filesystem::path& folder);
 

@@ -63,7 +63,9 @@ DifferentiableModel PlainModel(const ModelSource& source, const TunerSettings& s
 DifferentiableModel TunedModel(DifferentiableModel model, const ModelSource& source,
                                const TunerSettings& settings) {
   if (settings.lora) {
-    model.SetAdapter(MakeLora(*settings.lora, model.config()));
+    LoraAdapter adapter = MakeLora(*settings.lora, model.config());
+    CheckAdapterModules(adapter, source);
+    model.SetAdapter(std::move(adapter));
   } else {
     CheckWritable(source, model);
   }
