@@ -19,7 +19,6 @@
 #include "core/base/file_access.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "data/store/array_address.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_seal.h"
 #include "data/store/frame_check.h"
@@ -458,7 +457,7 @@ Record ReadCut(const RunReader& reader, const std::string& name, const std::stri
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices) {
   const RunReader reader(ParseRunAddress(address).path);
   const RunAddress parsed = FindRunAddress(address, reader);
-  RunFile file{{}, reader.provenance(), reader.plan_json()};
+  RunFile file{{}, reader.provenance(), reader.plan_json(), parsed.inside};
   const size_t slash = parsed.inside.find('/');
   const std::string array = slash == std::string::npos ? "" : parsed.inside.substr(slash + 1);
   std::vector<std::string> names = reader.record_names();

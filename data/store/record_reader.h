@@ -18,6 +18,7 @@ struct RunFile {
   std::vector<Record> records;
   Provenance provenance;
   std::string plan_json;  // the plan of a sweep; "" for other files
+  std::string inside;     // what the address named (FindRunAddress); "" for the whole file
 };
 
 // An address: "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or
@@ -84,5 +85,9 @@ class RunReader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// As ParseRunAddress, but "run.h5::ARRAY" becomes "run.h5::RECORD/ARRAY" if no record has that name
+// and only one has that array. Throws Error (failure) if several have it. `reader`: of the file.
+RunAddress FindRunAddress(std::string_view address, const RunReader& reader);
 
 }  // namespace midscope

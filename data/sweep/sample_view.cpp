@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "data/store/array_address.h"
+#include "data/store/record_reader.h"
 #include "data/store/record_group.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/sweep_settings.h"

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/export/export.h"
-#include "data/store/array_address.h"
 #include "data/store/provenance_fields.h"
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/stored_file.h"
@@ -134,7 +133,7 @@ void RunShow(const CommandInput& input) {
     return;
   }
   const RunFile file = ReadRecords(address, slices);
-  const bool one_array = NamesOneArray(FindRunAddress(address, RunReader(parsed.path)).inside);
+  const bool one_array = NamesOneArray(file.inside);
   if (options.Flag("json")) {
     const std::string members =
         whole ? SweepMembers(RunReader(parsed.path), places, input.job) : std::string();
