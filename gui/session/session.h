@@ -106,7 +106,7 @@ class Session : public QObject {
   // Returns nullopt if the means exist, are running or start automatically.
   std::optional<MeansOffer> means_offer() const;
   // Whether means were running when the setting changed, and do not run since.
-  bool means_stopped() const { return means_stopped_; }
+  bool means_stopped() const { return means_stopped_ || (second_ && second_->means_stopped()); }
   // The seconds that a run of one of the shown prompts took; nullopt: unknown.
   std::optional<double> prompt_seconds() const;
   // Whether cheap means start automatically; true by default.

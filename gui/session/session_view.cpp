@@ -76,6 +76,7 @@ std::optional<Means> DifferenceOfModels(const MeansEntry& a, const MeansEntry& b
     }
   }
   std::vector<SampleOutcome> pairs;
+  pairs.reserve(outcomes.size());
   for (auto& [sample, pair] : outcomes) {
     const bool of_both = static_cast<qsizetype>(pair.answer_nll.size()) == 2 * places.size() &&
                          std::none_of(pair.answer_nll.begin(), pair.answer_nll.end(),

@@ -25,7 +25,7 @@
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place];
 //                          answer_nll_difference, ..._low, ..._high: to the setting `against`
-//                          (95 %: CellMethods), samples [setting]; of all samples also
+//                          (95 %: CellMethods), samples [setting],
 //                          answer_nll_by_sample [setting, sample, place]
 // clang-format on
 // Attributes of each record name the setting, prompt and model that made it (record_origin.h).

@@ -361,15 +361,13 @@ Record LocalEngine::Compare(const CompareRequest& request,
     const auto& others = loaded_.sweeps.comparisons();
     AddMeansBeside(others, request.beside, result.done(), plan.places, means);
     if (request.against) SetDifferences(others, {plan, result}, *request.against, means);
+    AddSamples(others, {plan, result}, means);
     return means;
   };
   run.on_sample = [&](const SweepResult& so_far) {
     if (partial && !so_far.outcomes.empty()) partial(means_of(so_far));
   };
-  const SweepResult result = loaded_.sweeps.Run(std::move(run), context);
-  Record means = means_of(result);
-  AddSamples(loaded_.sweeps.comparisons(), {plan, result}, means);
-  return means;
+  return means_of(loaded_.sweeps.Run(std::move(run), context));
 }
 
 Record LocalEngine::Scan(const ScanRequest& request,

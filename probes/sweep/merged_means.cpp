@@ -236,8 +236,10 @@ void AddSamples(const std::map<std::string, Comparison>& comparisons, const Comp
   std::vector<int64_t> samples;
   samples.reserve(comparison.result.outcomes.size());
   for (const SampleOutcome& outcome : comparison.result.outcomes) samples.push_back(outcome.sample);
+  const std::vector<std::string>& settings = means.FindAxis("setting")->labels;
   std::vector<double> values;
-  for (const std::string& label : means.FindAxis("setting")->labels) {
+  values.reserve(settings.size() * samples.size() * places);
+  for (const std::string& label : settings) {
     const SamplesOf found = FindSamples(comparisons, comparison, label);
     for (const int64_t sample : samples) {
       const auto pair =

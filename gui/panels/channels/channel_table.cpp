@@ -189,6 +189,9 @@ ChannelTable::ChannelTable(QWidget* parent) : QTableView(parent), model_(new Mod
     setColumnWidth(column, std::max(header, cell) + kPadding);
   }
   for (const Column column : {kFactorColumn, kLossColumn}) setColumnHidden(column, true);
+  // The results of trials are beside the channel, where a narrow panel shows them.
+  horizontalHeader()->moveSection(kFactorColumn, 1);
+  horizontalHeader()->moveSection(kLossColumn, 2);
   horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   setSortingEnabled(true);
   setSelectionBehavior(QAbstractItemView::SelectRows);

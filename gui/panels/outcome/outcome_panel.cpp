@@ -37,8 +37,8 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
       tr("<p>Negative log-likelihood of the answer in nats, summed over its tokens, or whether the "
          "greedy continuation equals the answer. B − A is the difference in nats, sample by "
          "sample, with a 95 % interval (Student's t)</p>"));
-  measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
-  measure_->setLayoutDirection(Qt::LeftToRight);  // the minus stays in front
+  // The mark of direction keeps the minus in front.
+  measure_->addItems({QChar(0x200e) + tr("−log p(answer)"), tr("accuracy")});
   sample_ = Named(
       new QCheckBox(tr("sample"), this), "outcome_sample",
       tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));

@@ -109,6 +109,7 @@ class ChannelSearchPanelTest : public QObject {
     QTRY_VERIFY(!rig.session->searches());
     rig.Draw();
     QVERIFY(!rig.table->isColumnHidden(6));
+    QVERIFY(rig.table->columnViewportPosition(6) + rig.table->columnWidth(6) < 330);
     QCOMPARE(rig.Column(5), (QStringList{"0", "-0.5", ""}));
     QCOMPARE(rig.Column(6), (QStringList{"1.750 (-0.250)", "1.250 (-0.750)", ""}));
     QVERIFY(rig.note->text().contains("channel(8, factor=-0.5, layers=1-4)"));

@@ -170,7 +170,8 @@ class TwoModelsTest : public QObject, protected RealWindow {
     QCOMPARE(Errors(), QString());
     session_->SetSamples(3);
     session_->StartMeans();
-    QTRY_VERIFY_WITH_TIMEOUT(session_->DifferenceOfMeans(), kLongest);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        session_->DifferenceOfMeans() && session_->DifferenceOfMeans()->complete, kLongest);
     const OutcomeSeries a = session_->MeansOf(Side::kA, Measure::kNll)->series;
     const OutcomeSeries b = session_->MeansOf(Side::kB, Measure::kNll)->series;
     const OutcomeSeries difference = session_->DifferenceOfMeans()->series;
@@ -187,6 +188,14 @@ class TwoModelsTest : public QObject, protected RealWindow {
     QCOMPARE(lines.size(), size_t{2});
     QVERIFY2(lines[1].name.startsWith("B − A, mean of 3"), qPrintable(lines[1].name));
     QCOMPARE(Find<QLabel>("means_note")->text(), QString());
+    // Another setting of B stops the means of its model only.
+    session_->SetMeansStartAutomatically(false);
+    session_->SetSamples(200);
+    session_->StartMeans();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->DifferenceOfMeans(), kLongest);
+    window_->SetSetting(Side::kB, QStringLiteral("pi(1.5)"));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        Find<QLabel>("means_note")->text().contains("stopped: the setting changed"), kLongest);
   }
 
   void TextsAreComparedByCharacters() {
