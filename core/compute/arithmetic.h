@@ -44,8 +44,8 @@ std::string ArithmeticName(const Arithmetic& arithmetic);
 // dequantised during products. kAuto: expanded if that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Whether the file has matrices that are neither floats (at least 2 bytes per weight) nor blocks, as
-// FP8 is: products cannot read them.
+// Whether the file has matrices that are neither floats (at least 2 bytes per weight) nor blocks,
+// as FP8 is: products cannot read them.
 bool MustExpand(const ModelConfig& config);
 
 // Resolves kAuto for this model; other values are returned unchanged, except that a model that must
