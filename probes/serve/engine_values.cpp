@@ -33,18 +33,31 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared
                                    groups_by_largest, scale, scales_input, layers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, value, norm_epsilon,
                                    interleaved, split)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    ModelConfig, architecture, name, layers, heads, key_value_heads, head_dim, hidden, feed_forward,
-    vocabulary, embedding_width, trained_context, beyond_context, positions, rope_base,
-    rope_local_base, rope_dimensions, turning_pairs, rope_scaling, alibi_max_bias, latent,
-    query_growth, query_growth_context, query_growth_unrotated, alibi_bfloat16, alibi_scale,
-    position_offset, attention, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights,
-    input_norms, output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation,
-    value_norm, plain_query_key_norm, parallel_residual, shared_norm, gated_mlp, activation,
-    clamped_swiglu, xielu, experts, embedding_scale, layer_scale, update_scale, output_scale,
-    logit_scale, attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,
-    prediction_layers, tied_embeddings, quantisation, parameters, stored_bytes, quantised_bytes,
-    copied_bytes, notes)
+// In two parts: the library's macros take at most 63 fields.
+#define MIDSCOPE_MODEL_FIELDS(CONVERT)                                                             \
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
+      CONVERT, architecture, name, layers, heads, key_value_heads, head_dim, hidden, feed_forward, \
+      vocabulary, embedding_width, trained_context, beyond_context, positions, rope_base,          \
+      rope_local_base, rope_dimensions, turning_pairs, rope_scaling, alibi_max_bias, latent,       \
+      query_growth, query_growth_context, query_growth_unrotated, alibi_bfloat16, alibi_scale,     \
+      position_offset, attention))                                                                 \
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
+      CONVERT, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights, input_norms,       \
+      output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation, value_norm,     \
+      plain_query_key_norm, parallel_residual, shared_norm, gated_mlp, activation, clamped_swiglu, \
+      xielu, experts, embedding_scale, layer_scale, update_scale, output_scale, logit_scale,       \
+      attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,                \
+      prediction_layers, tied_embeddings, quantisation, parameters, stored_bytes, quantised_bytes, \
+      copied_bytes, notes))
+
+void to_json(Message& nlohmann_json_j, const ModelConfig& nlohmann_json_t) {
+  MIDSCOPE_MODEL_FIELDS(NLOHMANN_JSON_TO);
+}
+
+void from_json(const Message& nlohmann_json_j, ModelConfig& nlohmann_json_t) {
+  MIDSCOPE_MODEL_FIELDS(NLOHMANN_JSON_FROM);
+}
+#undef MIDSCOPE_MODEL_FIELDS
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WhatIfCost, seconds, seen_before, last_rows_only, first_layer,
                                    first_row, share, kept_bytes, kept_limit, first_kept_layer)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, program, version, created, command, model_path,

@@ -74,19 +74,19 @@ double Difference(const Decoder& decoder, const std::string& setting) {
   double difference = 0;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const AttentionPlan& plan = plans[static_cast<size_t>(layer)];
+    const int64_t head_dim = config.HeadDim(layer);
     EXPECT_EQ(rotated.k[layer].size(),
-              static_cast<size_t>((kTokens + kAnswer) * config.heads * config.head_dim));
+              static_cast<size_t>((kTokens + kAnswer) * config.heads * head_dim));
     for (int64_t head = 0; head < config.heads; ++head) {
       int64_t first = plan.window > 0 ? std::max<int64_t>(kTokens - plan.window, 0) : 0;
       if (plan.chunk > 0) first = (kTokens - 1) / plan.chunk * plan.chunk;
       std::vector<double> logits;
       for (int64_t key = first; key < kTokens; ++key) {
         double product = 0;
-        for (int64_t i = 0; i < config.head_dim; ++i) {
+        for (int64_t i = 0; i < head_dim; ++i) {
           product +=
-              double{rotated.q[layer][static_cast<size_t>(head * config.head_dim + i)]} *
-              rotated
-                  .k[layer][static_cast<size_t>((key * config.heads + head) * config.head_dim + i)];
+              double{rotated.q[layer][static_cast<size_t>(head * head_dim + i)]} *
+              rotated.k[layer][static_cast<size_t>((key * config.heads + head) * head_dim + i)];
         }
         product *= plan.logit_scale;
         if (plan.softcap > 0) product = plan.softcap * std::tanh(product / plan.softcap);

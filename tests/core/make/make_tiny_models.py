@@ -85,6 +85,8 @@ def build(kind, options, seed):
                 if name.endswith("sinks"):
                     noise = 1.0 + 5 * noise
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
+                if kind.startswith("Gemma4") and name.endswith("q_norm.weight"):
+                    parameter.mul_(0.4)  # its logits are not divided: no rounding may choose another key
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
         for name, buffer in model.named_buffers():
