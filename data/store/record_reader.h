@@ -17,8 +17,8 @@ namespace midscope {
 struct RunFile {
   std::vector<Record> records;
   Provenance provenance;
-  std::string plan_json;  // the plan of a sweep; "" for other files
-  std::string inside;     // what the address named (FindRunAddress); "" for the whole file
+  std::string plan_json;    // the plan of a sweep; "" for other files
+  std::string inside = {};  // what the address named (FindRunAddress); "" for the whole file
 };
 
 // An address: "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or

@@ -283,7 +283,7 @@ void SampleView::AddAxes(const Record& frame) {
 
 RunFile SampleView::Overview() const {
   if (names_.empty()) return ReadRecords(address_);
-  RunFile file{{}, reader_.provenance(), reader_.plan_json(), {}};
+  RunFile file{{}, reader_.provenance(), reader_.plan_json()};
   for (const std::string& name : names_) {
     const bool sampled = std::find(sampled_.begin(), sampled_.end(), name) != sampled_.end();
     if (sampled && name == kPromptRecord) continue;
@@ -354,7 +354,7 @@ RunFile ReadForViewing(const std::string& address, int64_t row, int64_t largest_
   const RunReader reader(ParseRunAddress(address).path);
   const RunAddress parsed = FindRunAddress(address, reader);
   if (parsed.inside.find('/') != std::string::npos) return ReadRecords(address);
-  RunFile file{{}, reader.provenance(), reader.plan_json(), {}};
+  RunFile file{{}, reader.provenance(), reader.plan_json()};
   std::vector<std::string> names = reader.record_names();
   if (!parsed.inside.empty()) names = {parsed.inside};
   for (const std::string& name : names) {

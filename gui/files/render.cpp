@@ -60,7 +60,7 @@ std::string DrawableRecords(const RenderRequest& request, const RunFile& whole) 
     one.folder = folder.path();
     one.formats.clear();
     one.heads.clear();
-    RunFile file{{record}, whole.provenance, whole.plan_json, {}};
+    RunFile file{{record}, whole.provenance, whole.plan_json};
     MoveAttention(whole.records, file.records);
     FilePictures pictures(one, file, &whole);
     for (const PanelEntry& panel : PanelList()) panel.render(pictures);

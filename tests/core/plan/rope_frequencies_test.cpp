@@ -95,7 +95,7 @@ TEST(RopeFrequencies, LongRopeTakesItsLongFactorsBeyondTheOriginalContext) {
 TEST(RopeFrequencies, LocalLayersAreUnscaled) {
   ModelConfig config = Config(RopeScalingKind::kLinear, 4, 0, 64);
   config.rope_base = 1e6;
-  ExpectFrequencies(LocalFrequencies(config), Unscaled());
+  ExpectFrequencies(LocalFrequencies(config, 0), Unscaled());
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ TEST(AdapterFolder, ModulesOfSeveralMatricesAreWritten) {
 
 TEST(AdapterFolder, MatricesWithoutAModuleAreRefused) {
   const auto source = Source("gpt-oss");
-  LoraAdapter adapter{.rank = 1};
+  LoraAdapter adapter;
+  adapter.rank = 1;
   adapter.tensors["0.expert.0.down.lora_a"] = at::zeros({1, 4});
   EXPECT_THAT(ErrorMessage([&] { CheckAdapterModules(adapter, *source); }),
               AllOf(HasSubstr("0.expert.0.down"), HasSubstr("gpt_oss")));
