@@ -51,8 +51,9 @@ void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices,
 }
 
 std::vector<int64_t> KeyWidths(const ModelConfig& config) {
-  std::vector<int64_t> widths;
-  for (int64_t layer = 0; layer < config.layers; ++layer) widths.push_back(config.KeyWidth(layer));
+  std::vector<int64_t> widths(static_cast<size_t>(config.layers));
+  for (size_t layer = 0; layer < widths.size(); ++layer)
+    widths[layer] = config.KeyWidth(static_cast<int64_t>(layer));
   return widths;
 }
 
@@ -103,13 +104,14 @@ void Trace::DropLayersBelow(int64_t layer) {
   storage_->recorded.reset();  // it contains the tensors' addresses
   std::vector<at::Device> devices;
   std::vector<int64_t> widths;
+  devices.reserve(storage_->keys.size());
+  widths.reserve(storage_->keys.size());
   for (const at::Tensor& keys : storage_->keys) {
     devices.push_back(keys.device());
     widths.push_back(keys.size(1));
   }
-  const auto none = [](at::Device, int64_t) {
-    return at::Tensor();
-  };  // every layer has a tensor by now
+  // Every layer has a tensor by now.
+  const auto none = [](at::Device, int64_t) { return at::Tensor(); };
   for (auto* tensors :
        {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
     ShareBelow(layer, devices, widths, none, *tensors);
