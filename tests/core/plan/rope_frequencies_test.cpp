@@ -13,6 +13,7 @@ namespace {
 ModelConfig Config(RopeScalingKind kind, double factor, double original_context,
                    int64_t trained_context) {
   ModelConfig config;
+  config.head_dim = 16;
   config.rope_dimensions = 16;
   config.trained_context = trained_context;
   config.rope_scaling.kind = kind;
