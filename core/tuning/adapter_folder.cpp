@@ -114,7 +114,9 @@ void WriteAdapter(const LoraAdapter& adapter, const ModelSource& source,
         static_cast<int64_t>(values.nbytes())};
     held.push_back(values);
   };
-  for (const auto& [name, module] : modules) {
+  for (const auto& entry : modules) {
+    const std::string& name = entry.first;
+    const AdaptedModule& module = entry.second;
     const auto part = [&](size_t i, const char* ending) {
       return adapter.tensors.at(module.matrices[i].first + ending)
           .detach()
