@@ -35,6 +35,7 @@ namespace midscope::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
 
 // Number of samples whose prompts are measured.
 constexpr int64_t kSamplesLookedAt = 4;
