@@ -50,6 +50,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, val
       prediction_layers, tied_embeddings, quantisation, parameters, stored_bytes, quantised_bytes, \
       copied_bytes, notes))
 
+// NOLINTBEGIN(readability-identifier-naming): the library's names
 void to_json(Message& nlohmann_json_j, const ModelConfig& nlohmann_json_t) {
   MIDSCOPE_MODEL_FIELDS(NLOHMANN_JSON_TO);
 }
@@ -57,6 +58,7 @@ void to_json(Message& nlohmann_json_j, const ModelConfig& nlohmann_json_t) {
 void from_json(const Message& nlohmann_json_j, ModelConfig& nlohmann_json_t) {
   MIDSCOPE_MODEL_FIELDS(NLOHMANN_JSON_FROM);
 }
+// NOLINTEND(readability-identifier-naming)
 #undef MIDSCOPE_MODEL_FIELDS
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WhatIfCost, seconds, seen_before, last_rows_only, first_layer,
                                    first_row, share, kept_bytes, kept_limit, first_kept_layer)
