@@ -23,7 +23,7 @@ using test::OpenErrorWith;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const Json kRopes = {
+const Json ropes_of_layers = {
     {"full_attention",
      {{"rope_type", "proportional"}, {"rope_theta", 400.0}, {"partial_rotary_factor", 0.5}}},
     {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 300.0}}}};
@@ -86,7 +86,7 @@ TEST(FolderModel, Gemma4RefusesWhatItDoesNotFollow) {
               HasSubstr("use_bidirectional_attention is 'all'"));
   EXPECT_EQ(ErrorWith("gemma4", {{"use_bidirectional_attention", "vision"}}), "");
   const auto with_rope = [](const char* layers, const char* key, const Json& value) {
-    Json ropes = kRopes;
+    Json ropes = ropes_of_layers;
     ropes[layers][key] = value;
     return ErrorWith("gemma4", {{"rope_parameters", ropes}});
   };
@@ -102,7 +102,7 @@ TEST(FolderModel, Gemma4RefusesWhatItDoesNotFollow) {
 
 // Exponents are over the whole head; pairs that do not turn stay so under every scheme.
 TEST(Gemma4, TurnsOnlyItsFirstPairs) {
-  const ModelConfig config = ConfigWith("gemma4", {{"rope_parameters", kRopes}});
+  const ModelConfig config = ConfigWith("gemma4", {{"rope_parameters", ropes_of_layers}});
   for (const char* setting : {"none", "ntk(2)", "base(5000)", "yarn(4)"}) {
     const auto plans = CompilePlans(ParseIntervention(setting), config, 20, 20);
     const std::vector<double>& global = plans[1].inverse_frequency;

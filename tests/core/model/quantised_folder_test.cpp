@@ -36,29 +36,28 @@ using test::SafetensorsParts;
 using test::TemporaryFolder;
 using test::WriteSafetensors;
 using ::testing::AllOf;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const std::filesystem::path kFolder = MIDSCOPE_TESTS "/core/golden/quantised_models";
+const std::filesystem::path models_folder = MIDSCOPE_TESTS "/core/golden/quantised_models";
 constexpr const char* kUp = "model.layers.0.mlp.up_proj.";
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+  for (const auto& entry : std::filesystem::directory_iterator(models_folder))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
 SafetensorsParts PartsOf(const std::string& name) {
-  return ReadSafetensors(TemporaryFolder(kFolder / name).Read("model.safetensors"));
+  return ReadSafetensors(TemporaryFolder(models_folder / name).Read("model.safetensors"));
 }
 
 // The message of opening and loading the model after a change of its tensors.
 template <typename Change>
 std::string OpenError(const std::string& name, const Change& change) {
-  const TemporaryFolder folder(kFolder / name);
+  const TemporaryFolder folder(models_folder / name);
   SafetensorsParts parts = ReadSafetensors(folder.Read("model.safetensors"));
   change(parts);
   folder.Write("model.safetensors", WriteSafetensors(parts));
@@ -69,10 +68,10 @@ std::string OpenError(const std::string& name, const Change& change) {
 class QuantisedFolder : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(QuantisedFolder, LogitsAreThoseOfTransformers) {
-  const Json expected = Json::parse(std::ifstream(kFolder / GetParam() / "expected.json"));
+  const Json expected = Json::parse(std::ifstream(models_folder / GetParam() / "expected.json"));
   for (const WeightStorage weights : {WeightStorage::kStored, WeightStorage::kExpanded}) {
     const auto decoder =
-        Decoder::Open((kFolder / GetParam()).string(),
+        Decoder::Open((models_folder / GetParam()).string(),
                       {.dtype = Dtype::kFloat32, .threads = 1, .weights = weights});
     const auto ids = expected["ids"].get<std::vector<int32_t>>();
     RunRequest request;
@@ -89,28 +88,29 @@ TEST_P(QuantisedFolder, LogitsAreThoseOfTransformers) {
 // Each tensor of a matrix is needed, with its dtype and shape, but for those without which the
 // matrix has the usual order of groups, or no zeros.
 TEST_P(QuantisedFolder, RefusesPartsThatDoNotFit) {
-  for (const auto& [name, part] : PartsOf(GetParam())) {
-    const std::string tensor = name;
+  for (const auto& entry : PartsOf(GetParam())) {
+    const std::string& name = entry.first;
+    const SafetensorsPart& part = entry.second;
     if (name.find("up_proj") == std::string::npos && name.find("qkv") == std::string::npos)
       continue;
     const bool is_optional = name.ends_with("input_scale") || name.ends_with("weight_format") ||
                              name.ends_with("g_idx") || name.ends_with("zero_point");
     const std::string without =
-        OpenError(GetParam(), [&](SafetensorsParts& parts) { parts.erase(tensor); });
+        OpenError(GetParam(), [&](SafetensorsParts& parts) { parts.erase(name); });
     EXPECT_EQ(without.empty(), is_optional) << name << ": " << without;
     if (name.ends_with("input_scale")) continue;
     if (name.ends_with("weight_format")) continue;
     EXPECT_NE(OpenError(GetParam(),
                         [&](SafetensorsParts& parts) {
-                          parts[tensor] = {part.dtype, {0, int64_t{1} << 62}, ""};
+                          parts[name] = {part.dtype, {0, int64_t{1} << 62}, ""};
                         }),
               "")
         << name;
     EXPECT_NE(OpenError(GetParam(),
                         [&](SafetensorsParts& parts) {
-                          parts[tensor].dtype = "F64";
-                          parts[tensor].shape = {1, static_cast<int64_t>(part.bytes.size())};
-                          parts[tensor].bytes.resize(part.bytes.size() * 8);
+                          parts[name].dtype = "F64";
+                          parts[name].shape = {1, static_cast<int64_t>(part.bytes.size())};
+                          parts[name].bytes.resize(part.bytes.size() * 8);
                         }),
               "")
         << name;
@@ -118,7 +118,7 @@ TEST_P(QuantisedFolder, RefusesPartsThatDoNotFit) {
     EXPECT_NE(
         OpenError(GetParam(),
                   [&](SafetensorsParts& parts) {
-                    SafetensorsPart& shorter = parts[tensor];
+                    SafetensorsPart& shorter = parts[name];
                     shorter.bytes.resize(part.bytes.size() / part.shape[0] * (part.shape[0] - 1));
                     --shorter.shape[0];
                   }),
@@ -149,7 +149,7 @@ TEST(QuantisedFolders, StoresExactBlocks) {
       {"nf4", "NF4", "F32"},
       {"llm-int8", "int8", "F32"}};
   for (const auto& [name, scheme, format] : formats) {
-    const TemporaryFolder folder(kFolder / name);
+    const TemporaryFolder folder(models_folder / name);
     const auto model = OpenFolderModel(folder.path());
     EXPECT_EQ(model->config().quantisation, scheme) << name;
     EXPECT_EQ(ResolveStorage(WeightStorage::kStored, model->config(), Dtype::kFloat32),
@@ -185,7 +185,7 @@ TEST(QuantisedFolders, StoresExactBlocks) {
 
 // Loading frees matrices that it has expanded; others may be read later.
 TEST(QuantisedFolders, ComputesFreedMatricesAgain) {
-  const auto model = OpenFolderModel(kFolder / "awq");
+  const auto model = OpenFolderModel(models_folder / "awq");
   const auto bytes = [&] {
     const TensorRef& up = *model->Find("0.up");
     return std::vector<std::byte>(up.data, up.data + up.rows * up.row_bytes);
@@ -194,7 +194,7 @@ TEST(QuantisedFolders, ComputesFreedMatricesAgain) {
   model->DontNeed(*model->Find("0.up"));
   EXPECT_EQ(bytes(), first);
   // Other weights in the place of the file's need only its shapes.
-  const auto random = OpenModel((kFolder / "awq").string() + "@init");
+  const auto random = OpenModel((models_folder / "awq").string() + "@init");
   EXPECT_EQ(random->Find("0.up")->format.name, "F32");
 }
 
@@ -202,7 +202,7 @@ TEST(QuantisedFolders, NamesWhatDoesNotFit) {
   const std::string up = kUp;
   EXPECT_THAT(OpenError("gptq", [&](SafetensorsParts& parts) { parts.erase(up + "scales"); }),
               AllOf(HasSubstr("mlp.up_proj.scales"), HasSubstr("is missing")));
-  const auto set_group = [&](int32_t column, int32_t group) {
+  const auto set_group = [&](int64_t column, int32_t group) {
     return OpenError("gptq-act-order", [&](SafetensorsParts& parts) {
       std::memcpy(parts[up + "g_idx"].bytes.data() + column * 4, &group, sizeof group);
     });
@@ -253,7 +253,7 @@ TEST(QuantisedFolders, NamesWhatDoesNotFit) {
 
 TEST(QuantisedFolders, NeedsTheScheme) {
   for (const char* name : {"gptq", "packed"}) {
-    const TemporaryFolder folder(kFolder / name);
+    const TemporaryFolder folder(models_folder / name);
     ChangeConfig(folder, {{"quantization_config", nullptr}});
     EXPECT_THAT(ErrorMessage([&] { OpenFolderModel(folder.path()); }),
                 AllOf(HasSubstr("is quantised, but config.json has no quantization_config"),
@@ -311,11 +311,11 @@ TEST(QuantisedFolders, RefusesMatricesThatAreStoredTransposed) {
 
 TEST(QuantisedFolders, SaysThatActivationsAreNotQuantised) {
   for (const char* name : {"fp8-blocks", "llm-int8"}) {
-    const std::vector<std::string> notes = OpenFolderModel(kFolder / name)->config().notes;
+    const std::vector<std::string> notes = OpenFolderModel(models_folder / name)->config().notes;
     ASSERT_EQ(notes.size(), 1u) << name;
     EXPECT_THAT(notes[0], HasSubstr("activations are not rounded"));
   }
-  EXPECT_TRUE(OpenFolderModel(kFolder / "awq")->config().notes.empty());
+  EXPECT_TRUE(OpenFolderModel(models_folder / "awq")->config().notes.empty());
 }
 
 }  // namespace
