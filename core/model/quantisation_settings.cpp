@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -18,13 +19,6 @@ using Settings = QuantisationSettings;
 constexpr const char* kRemedy =
     "Use the model's float weights, a quantised .gguf file, or weights that transformers wrote: in "
     "Python, model.dequantize() and model.save_pretrained(NEW_FOLDER)";
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 [[noreturn]] void Refuse(const ConfigJson& config, const std::string& scheme) {
   config.Fail(
@@ -58,7 +52,8 @@ std::vector<int64_t> ReadBlock(const ConfigJson& config, const char* key) {
 
 void ReadGptq(const ConfigJson& config, Settings* settings) {
   settings->bits = ReadBits(config, settings->method, {4, 8});
-  const std::string format = Lower(config.Text("checkpoint_format", config.Text("format", "gptq")));
+  const std::string format =
+      LowerCase(config.Text("checkpoint_format", config.Text("format", "gptq")));
   RequireFormat(config, settings->method,
                 config.Flag("is_marlin_format", false) ? "marlin" : format, {"gptq", "gptq_v2"});
   settings->zeros_less_one = format == "gptq";
@@ -68,7 +63,7 @@ void ReadGptq(const ConfigJson& config, Settings* settings) {
 void ReadAwq(const ConfigJson& config, Settings* settings) {
   settings->bits = ReadBits(config, settings->method, {4});
   RequireFormat(config, settings->method,
-                Lower(config.Text("version", config.Text("format", "gemm"))), {"gemm"});
+                LowerCase(config.Text("version", config.Text("format", "gemm"))), {"gemm"});
   settings->symmetric = !config.Flag("zero_point", true);
 }
 

@@ -74,12 +74,6 @@ class Parts {
   std::vector<std::string> used_;
 };
 
-int64_t Elements(const SafetensorsTensor& tensor) {
-  int64_t elements = 1;
-  for (const int64_t size : tensor.shape) elements *= size;
-  return elements;
-}
-
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 void SetGroups(const Parts& parts, std::string_view ending, int64_t groups, QuantisedMatrix* m) {
@@ -183,7 +177,9 @@ void SetRowScales(const Parts& parts, std::string_view ending, const Safetensors
                   QuantisedMatrix* m) {
   m->scales = scales;
   m->group_columns = m->columns;
-  if (Elements(scales) == 1) return;
+  const bool is_one =
+      std::all_of(scales.shape.begin(), scales.shape.end(), [](int64_t size) { return size == 1; });
+  if (is_one) return;
   const int64_t groups = scales.shape.size() == 2 ? scales.shape[1] : 1;
   parts.CheckShape(ending, scales,
                    scales.shape.size() == 1 ? std::vector{m->rows} : std::vector{m->rows, groups});

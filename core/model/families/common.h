@@ -124,6 +124,9 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
 // Returns the tensors of GPT-2's relatives: queries, keys and values stacked, LayerNorms with
 // biases. `bias`: whether the projections have biases.
 std::vector<TensorPlace> GgufGptTensors(Bias bias);
+// For GPT-2 and GPTBigCode, whose GGUF files differ only in the number of key-value heads.
+void ReadGgufGpt2(const GgufMetadata& metadata, ModelConfig* config);
+std::vector<TensorPlace> GgufGpt2Tensors();
 
 // Returns Bias::kMust if the flag is true (or if it is absent and `otherwise` is true), else
 // kNever.

@@ -251,4 +251,18 @@ std::vector<TensorPlace> GgufGptTensors(Bias bias) {
                       .norms = Bias::kMust});
 }
 
+void ReadGgufGpt2(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
+  config->activation = Activation::kGeluTanh;
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  SetUnrotated(PositionKind::kLearned, config);
+}
+
+std::vector<TensorPlace> GgufGpt2Tensors() {
+  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
+  places.push_back({"position_embedding", "position_embd"});
+  return places;
+}
+
 }  // namespace midscope

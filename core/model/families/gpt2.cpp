@@ -22,20 +22,6 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   RefuseFlag(json, "add_cross_attention");
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
-  config->activation = Activation::kGeluTanh;
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
-  SetUnrotated(PositionKind::kLearned, config);
-}
-
-std::vector<TensorPlace> GgufPlaces() {
-  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
-  places.push_back({"position_embedding", "position_embd"});
-  return places;
-}
-
 TensorPlace Conv1d(std::string_view name, std::string_view file_name,
                    RowPart part = RowPart::kAll) {
   return {name, file_name, part, Bias::kMust, TensorEnding::kWeight, /*transposed=*/true};
@@ -60,8 +46,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }  // namespace
 
 const Family& Gpt2Family() {
-  static const Family family = {"gpt2", "gpt2",   ReadFolder, FolderTensors,
-                                "gpt2", ReadGguf, GgufPlaces, {".attn.bias", ".attn.masked_bias"}};
+  static const Family family = {
+      "gpt2", "gpt2",       ReadFolder,      FolderTensors,
+      "gpt2", ReadGgufGpt2, GgufGpt2Tensors, {".attn.bias", ".attn.masked_bias"}};
   return family;
 }
 

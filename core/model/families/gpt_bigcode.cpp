@@ -41,26 +41,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
           place("N.down", "transformer.h.N.mlp.c_proj")};
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
-  config->activation = Activation::kGeluTanh;
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
-  SetUnrotated(PositionKind::kLearned, config);
-}
-
-std::vector<TensorPlace> GgufPlaces() {
-  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
-  places.push_back({"position_embedding", "position_embd"});
-  return places;
-}
-
 }  // namespace
 
 const Family& GptBigCodeFamily() {
   static const Family family = {
-      "gpt_bigcode", "gpt_bigcode", ReadFolder, FolderTensors,
-      "starcoder",   ReadGguf,      GgufPlaces, {".attn.bias", ".attn.masked_bias"}};
+      "gpt_bigcode", "gpt_bigcode", ReadFolder,      FolderTensors,
+      "starcoder",   ReadGgufGpt2,  GgufGpt2Tensors, {".attn.bias", ".attn.masked_bias"}};
   return family;
 }
 

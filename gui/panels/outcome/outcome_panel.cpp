@@ -136,34 +136,32 @@ void OutcomePanel::Draw() {
   std::vector<OutcomePlot::Line> lines = OutcomeLines(*session(), choice);
   const std::vector<OutcomePlot::Line> kept = KeptLines(*session(), *tried(), choice);
   lines.insert(lines.end(), kept.begin(), kept.end());
-  QString note;
+  QString partial;
   for (const Side side : {Side::kA, Side::kB}) {
     const auto means = session()->MeansOf(side, measure);
     if (!means || means->complete || means->beside) continue;
-    note = tr("partial %1/%2").arg(means->series.samples).arg(session()->samples());
+    partial = tr("partial %1/%2").arg(means->series.samples).arg(session()->samples());
   }
+  QStringList notes = {partial};
   const Record* reference = session()->record(Side::kA, kPublishedRecord);
   if (reference) {
     // Colours after those of A, B and the file's settings.
     const std::vector<OutcomePlot::Line> beside =
         ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
     lines.insert(lines.end(), beside.begin(), beside.end());
-    if (beside.empty() && measure == Measure::kNll) {
-      note +=
-          (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
-    }
+    if (beside.empty() && measure == Measure::kNll) notes << tr("the reference is an accuracy");
   }
   const auto [of_models, in_full] = NoteOfModels(measure);
-  if (!of_models.isEmpty()) note += (note.isEmpty() ? QString() : QStringLiteral("; ")) + of_models;
+  notes << of_models;
   if (session()->means_stopped() && !start_->isHidden())
-    note +=
-        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("stopped: the setting changed");
+    notes << tr("stopped: the setting changed");
+  notes.removeAll(QString());
   plot_->SetReason(session()->shows_file() ? tr("The file has no such outcome by place")
                                            : QString());
   plot_->SetPlaceNames(PlaceNames(session()->prompts(), session()->file_records()));
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
-  note_->setText(note);
+  note_->setText(notes.join(QStringLiteral("; ")));
   note_->setToolTip(in_full);
 }
 
