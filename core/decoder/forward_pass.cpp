@@ -17,8 +17,8 @@ namespace midscope {
 namespace {
 
 // Number of MLP rows at a time, which limits its scratch memory. A GPU needs more rows to be busy.
-constexpr int64_t kRowChunk = 1024;
-constexpr int64_t kDeviceRowChunk = 4096;
+constexpr int64_t kPassRowChunk = 1024;
+constexpr int64_t kPassDeviceRowChunk = 4096;
 // Likewise for experts, each of which gets only some of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
 
@@ -309,7 +309,7 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   context_.ThrowIfCancelled();
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const bool experts = config_.experts.In(layer);
-  const int64_t plain = ops_->host_memory() ? kRowChunk : kDeviceRowChunk;
+  const int64_t plain = ops_->host_memory() ? kPassRowChunk : kPassDeviceRowChunk;
   const int64_t chunk = experts ? kExpertRowChunk : plain;
   for (int64_t first = 0; first < packed_rows_; first += chunk) {
     const int64_t rows = std::min(chunk, packed_rows_ - first);

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kMaxBytes = 16 << 20;
+constexpr int64_t kMaxConfigBytes = 16 << 20;
 
 // Returns the value as written in the file, for messages.
 std::string ValueText(const nlohmann::json& value) {
@@ -37,9 +37,9 @@ ConfigJson::ConfigJson(std::string thing, std::string prefix,
 ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   const MemoryMap map(path);
   const std::string thing = path.string();
-  if (map.size() > kMaxBytes) {
+  if (map.size() > kMaxConfigBytes) {
     throw Failure(thing, fmt::format("is {} bytes long; a configuration has at most {}", map.size(),
-                                     kMaxBytes));
+                                     kMaxConfigBytes));
   }
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));

@@ -21,13 +21,13 @@ namespace {
 constexpr std::string_view kArchitecture = "controlvector";
 constexpr std::string_view kHint = "controlvector.model_hint";
 constexpr std::string_view kLayerCount = "controlvector.layer_count";
-constexpr std::string_view kTensor = "direction.";
-constexpr size_t kAlignment = 32;
+constexpr std::string_view kDirectionPrefix = "direction.";
+constexpr size_t kTensorAlignment = 32;
 
 // Parses "direction.12" to 12. Only one spelling is accepted, so that no layer is named twice.
 std::optional<int64_t> LayerOf(std::string_view name) {
-  if (!name.starts_with(kTensor)) return std::nullopt;
-  const std::string_view digits = name.substr(kTensor.size());
+  if (!name.starts_with(kDirectionPrefix)) return std::nullopt;
+  const std::string_view digits = name.substr(kDirectionPrefix.size());
   int64_t layer = 0;
   const bool is_layer = ReadWhole(digits, layer) && layer >= 0 && layer < kMostControlLayers;
   if (!is_layer || std::to_string(layer) != digits) return std::nullopt;
@@ -71,7 +71,7 @@ void AppendText(std::string& bytes, std::string_view text) {
 }
 
 void Pad(std::string& bytes) {
-  bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
+  bytes.resize((bytes.size() + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ std::string ControlVectorBytes(const ControlVector& vector) {
   std::string data;
   for (const auto& [layer, values] : vector.directions) {
     Pad(data);
-    AppendText(bytes, std::string(kTensor) + std::to_string(layer));
+    AppendText(bytes, std::string(kDirectionPrefix) + std::to_string(layer));
     Append<uint32_t>(bytes, 1);  // number of dimensions
     Append<uint64_t>(bytes, values.size());
     Append(bytes, kernels::BlockType::kF32);

@@ -22,7 +22,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{16} << 20;
+constexpr int64_t kMaxRatioFileBytes = int64_t{16} << 20;
 constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kMostHeads = 4096;
 constexpr std::string_view kBlanks = " \t\r";
@@ -168,9 +168,9 @@ HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text) {
 
 HeadRatioTable ReadHeadRatios(const std::string& file) {
   const MemoryMap map(file);
-  if (map.size() > kMaxBytes) {
+  if (map.size() > kMaxRatioFileBytes) {
     throw UsageError(file, fmt::format("it is {} bytes long; a table of ratios has at most {}",
-                                       map.size(), kMaxBytes));
+                                       map.size(), kMaxRatioFileBytes));
   }
   const std::string text(reinterpret_cast<const char*>(map.data()),
                          static_cast<size_t>(map.size()));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kAdapter = " adapter=";
 constexpr std::string_view kInit = "@init";
-constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kLineBlanks = " \t";
 
 template <typename Number>
 bool ReadNumber(std::string_view text, Number* number) {
@@ -71,8 +71,8 @@ ModelText ParseModelText(const std::string& text) {
   if (PathExists(text)) return parsed;
   const size_t adapter = text.find(kAdapter);
   if (adapter != std::string::npos) {
-    parsed.name = Trimmed(std::string_view(text).substr(0, adapter), kBlanks);
-    parsed.adapter = Trimmed(std::string_view(text).substr(adapter + kAdapter.size()), kBlanks);
+    parsed.name = Trimmed(std::string_view(text).substr(0, adapter), kLineBlanks);
+    parsed.adapter = Trimmed(std::string_view(text).substr(adapter + kAdapter.size()), kLineBlanks);
     if (parsed.adapter.empty() || parsed.adapter.find(kAdapter) != std::string::npos) {
       throw UsageError("model " + Quote(text), "it must have one adapter",
                        "Write MODEL adapter=FOLDER or MODEL adapter=FOLDER:SCALE");

@@ -10,7 +10,7 @@
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 
-namespace midscope {
+namespace midscope::cream {
 namespace {
 
 constexpr int64_t kDocumentsPerCoin = 3000;  // batch size of the public code's map over documents
@@ -234,7 +234,7 @@ std::vector<Parameter> Parameters() {
 
 }  // namespace
 
-PositionSampler CreamSampler() {
+PositionSampler Sampler() {
   return {.name = "cream",
           .summary =
               "CREAM: the first positions of the context, its last, and a middle segment that "
@@ -248,4 +248,4 @@ PositionSampler CreamSampler() {
           .prepare = Prepare};
 }
 
-}  // namespace midscope
+}  // namespace midscope::cream

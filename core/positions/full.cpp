@@ -3,7 +3,7 @@
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 
-namespace midscope {
+namespace midscope::full {
 namespace {
 
 DrawPositions Prepare(const PositionRequest& request, const OptionSet&) {
@@ -24,7 +24,7 @@ DrawPositions Prepare(const PositionRequest& request, const OptionSet&) {
 
 }  // namespace
 
-PositionSampler FullSampler() {
+PositionSampler Sampler() {
   return {.name = "full",
           .summary =
               "All positions 0 to L-1 of the context, with as many tokens: full-length tuning, "
@@ -34,4 +34,4 @@ PositionSampler FullSampler() {
           .prepare = Prepare};
 }
 
-}  // namespace midscope
+}  // namespace midscope::full

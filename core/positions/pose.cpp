@@ -4,7 +4,7 @@
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 
-namespace midscope {
+namespace midscope::pose {
 namespace {
 
 constexpr int64_t kMostChunks = 1 << 20;
@@ -47,7 +47,7 @@ DrawPositions Prepare(const PositionRequest& request, const OptionSet& options) 
 
 }  // namespace
 
-PositionSampler PoseSampler() {
+PositionSampler Sampler() {
   return {
       .name = "pose",
       .summary =
@@ -64,4 +64,4 @@ PositionSampler PoseSampler() {
       .prepare = Prepare};
 }
 
-}  // namespace midscope
+}  // namespace midscope::pose

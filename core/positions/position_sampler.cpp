@@ -7,7 +7,7 @@
 namespace midscope {
 
 const std::vector<PositionSampler>& PositionSamplers() {
-#define MIDSCOPE_LIST_SAMPLER(NAME) NAME##Sampler(),
+#define MIDSCOPE_LIST_SAMPLER(NAME) NAME::Sampler(),
   static const std::vector<PositionSampler> samplers = {
       MIDSCOPE_POSITION_SAMPLERS(MIDSCOPE_LIST_SAMPLER)};
 #undef MIDSCOPE_LIST_SAMPLER

@@ -4,7 +4,7 @@
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 
-namespace midscope {
+namespace midscope::randpos {
 namespace {
 
 // Marks `count` distinct numbers below `size`, all sets with equal probability: numbers are drawn
@@ -49,7 +49,7 @@ DrawPositions Prepare(const PositionRequest& request, const OptionSet&) {
 
 }  // namespace
 
-PositionSampler RandPosSampler() {
+PositionSampler Sampler() {
   return {.name = "randpos",
           .summary =
               "RandPos: N positions of the context, drawn without replacement and sorted, for the "
@@ -61,4 +61,4 @@ PositionSampler RandPosSampler() {
           .prepare = Prepare};
 }
 
-}  // namespace midscope
+}  // namespace midscope::randpos

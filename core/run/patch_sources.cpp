@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kTakenTogetherBytes = int64_t{64} << 20;
 // Above this size, the values of earlier patches are dropped; their sources are run again on
 // request.
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+constexpr int64_t kMostSourceBytes = int64_t{1} << 30;
 
 int64_t BytesOf(PatchWhat what, RowRange rows, const ModelConfig& config) {
   return config.layers * (rows.last - rows.first) * PatchWidth(what, config) *
@@ -154,7 +154,7 @@ const std::shared_ptr<const RunValues>& PatchSources::ValuesOf(Run& run, PatchWh
   std::vector<PatchWhat> wanted = {what};
   if (together <= kTakenTogetherBytes)
     wanted.assign(std::begin(kPatchWhats), std::end(kPatchWhats));
-  if (bytes_ > kMostBytes) {
+  if (bytes_ > kMostSourceBytes) {
     for (auto& [source, other] : runs_) other.values.clear();
     bytes_ = 0;
   }

@@ -3,7 +3,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::ablate {
 namespace {
 
 void Apply(const Ablation& ablation, const TermPlans& plans) {
@@ -15,7 +15,7 @@ void Apply(const Ablation& ablation, const TermPlans& plans) {
 
 }  // namespace
 
-TermType AblateTerm() {
+TermType Type() {
   return MakeTerm<Ablation>(
       {.name = "ablate",
        .summary = "Replaces what heads put out (hook_z, before the output projection).",
@@ -33,4 +33,4 @@ TermType AblateTerm() {
       Apply);
 }
 
-}  // namespace midscope
+}  // namespace midscope::ablate

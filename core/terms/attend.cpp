@@ -4,7 +4,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::attend {
 namespace {
 
 constexpr double kMostKeys = 1 << 24;
@@ -24,7 +24,7 @@ void Apply(const Attend& edit, const TermPlans& plans) {
 
 }  // namespace
 
-TermType AttendTerm() {
+TermType Type() {
   return MakeTerm<Attend>(
       {.name = "attend",
        .summary = "How many keys a row sees, its own included, in place of the model's sliding "
@@ -42,4 +42,4 @@ TermType AttendTerm() {
       Apply, {.stage = TermStage::kBeforePositions});
 }
 
-}  // namespace midscope
+}  // namespace midscope::attend

@@ -5,7 +5,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::base {
 namespace {
 
 struct BaseChange {
@@ -26,7 +26,7 @@ double Stretch(const BaseChange& scheme, const ModelConfig& config) {
 
 }  // namespace
 
-TermType BaseTerm() {
+TermType Type() {
   return MakePositionTerm<BaseChange>(
       {.name = "base",
        .summary =
@@ -42,4 +42,4 @@ TermType BaseTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::base

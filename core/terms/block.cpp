@@ -8,7 +8,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::block {
 namespace {
 
 struct Block {
@@ -53,7 +53,7 @@ void Apply(const Block& block, const TermPlans& plans) {
 
 }  // namespace
 
-TermType BlockTerm() {
+TermType Type() {
   return MakeTerm<Block>(
       {.name = "block",
        .summary =
@@ -70,4 +70,4 @@ TermType BlockTerm() {
       Apply, {.resolve = Resolve});
 }
 
-}  // namespace midscope
+}  // namespace midscope::block

@@ -4,7 +4,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::boost {
 namespace {
 
 Boost Read(const TextTerm& term, const TermForm<Boost>& form) {
@@ -31,7 +31,7 @@ bool IsNeutral(const Boost& boost) { return boost.factor == 1; }
 
 }  // namespace
 
-TermType BoostTerm() {
+TermType Type() {
   return MakeTerm<Boost>(
       {.name = "boost",
        .summary = "Multiplies the attention weights that rows give to the passage's tokens.",
@@ -62,4 +62,4 @@ TermType BoostTerm() {
       Apply, {.changes_nothing = IsNeutral});
 }
 
-}  // namespace midscope
+}  // namespace midscope::boost

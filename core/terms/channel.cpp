@@ -11,7 +11,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::channel {
 namespace {
 
 // Reads the values of an argument that accepts one or several.
@@ -163,7 +163,7 @@ bool Randomise(Intervention& intervention, const ModelConfig& config, SplitMix64
 
 }  // namespace
 
-TermType ChannelTerm() {
+TermType Type() {
   return MakeTerm<ChannelScaling>(
       {.name = "channel",
        .summary =
@@ -182,4 +182,4 @@ TermType ChannelTerm() {
       {.read_all = ReadAll, .check = CheckNew, .changes_nothing = IsNeutral, .control = Randomise});
 }
 
-}  // namespace midscope
+}  // namespace midscope::channel

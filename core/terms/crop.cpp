@@ -3,7 +3,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::crop {
 namespace {
 
 void Apply(const Crop& crop, const TermPlans& plans) {
@@ -17,7 +17,7 @@ void Apply(const Crop& crop, const TermPlans& plans) {
 
 }  // namespace
 
-TermType CropTerm() {
+TermType Type() {
   return MakeTerm<Crop>(
       {.name = "crop",
        .summary =
@@ -38,4 +38,4 @@ TermType CropTerm() {
       Apply);
 }
 
-}  // namespace midscope
+}  // namespace midscope::crop

@@ -5,7 +5,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::dynamic_linear {
 namespace {
 
 struct DynamicLinear {
@@ -23,7 +23,7 @@ double Stretch(const DynamicLinear&, const ModelConfig&) { return HUGE_VAL; }
 
 }  // namespace
 
-TermType DynamicLinearTerm() {
+TermType Type() {
   return MakePositionTerm<DynamicLinear>(
       {.name = "dynamic-linear",
        .summary =
@@ -35,4 +35,4 @@ TermType DynamicLinearTerm() {
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions});
 }
 
-}  // namespace midscope
+}  // namespace midscope::dynamic_linear

@@ -6,7 +6,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::dynamic_ntk {
 namespace {
 
 struct DynamicNtk {
@@ -27,7 +27,7 @@ double Stretch(const DynamicNtk&, const ModelConfig&) { return HUGE_VAL; }
 
 }  // namespace
 
-TermType DynamicNtkTerm() {
+TermType Type() {
   return MakePositionTerm<DynamicNtk>(
       {.name = "dynamic-ntk",
        .summary =
@@ -47,4 +47,4 @@ TermType DynamicNtkTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::dynamic_ntk

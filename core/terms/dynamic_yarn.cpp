@@ -6,7 +6,7 @@
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
-namespace midscope {
+namespace midscope::dynamic_yarn {
 namespace {
 
 struct DynamicYarn {
@@ -28,7 +28,7 @@ double Stretch(const DynamicYarn&, const ModelConfig&) { return HUGE_VAL; }
 
 }  // namespace
 
-TermType DynamicYarnTerm() {
+TermType Type() {
   return MakePositionTerm<DynamicYarn>(
       {.name = "dynamic-yarn",
        .summary =
@@ -46,4 +46,4 @@ TermType DynamicYarnTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::dynamic_yarn

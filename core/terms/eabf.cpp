@@ -6,7 +6,7 @@
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
-namespace midscope {
+namespace midscope::eabf {
 namespace {
 
 struct Eabf {
@@ -41,7 +41,7 @@ double Stretch(const Eabf& scheme, const ModelConfig& config) {
 
 }  // namespace
 
-TermType EabfTerm() {
+TermType Type() {
   return MakePositionTerm<Eabf>(
       {.name = "eabf",
        .summary = "Entropy-aware adjusted base frequency: another base of the rotation, and from "
@@ -66,4 +66,4 @@ TermType EabfTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::eabf

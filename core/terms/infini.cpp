@@ -13,7 +13,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::infini {
 namespace {
 
 constexpr double kLargestTokens = 1 << 24;
@@ -111,7 +111,7 @@ std::vector<BoundArgument<InfiniAttention>> Arguments() {
 
 }  // namespace
 
-TermType InfiniTerm() {
+TermType Type() {
   return MakePositionTerm<InfiniAttention>(
       {.name = "infini",
        .summary =
@@ -129,4 +129,4 @@ TermType InfiniTerm() {
       Apply, Stretch, {.needs_rotation = false});
 }
 
-}  // namespace midscope
+}  // namespace midscope::infini

@@ -13,7 +13,7 @@
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
-namespace midscope {
+namespace midscope::long_rope {
 namespace {
 
 enum class Factors { kAuto, kShort, kLong };
@@ -156,7 +156,7 @@ std::vector<BoundArgument<LongRope>> Arguments() {
 
 }  // namespace
 
-TermType LongRopeTerm() {
+TermType Type() {
   return MakePositionTerm<LongRope>(
       {.name = "longrope",
        .summary =
@@ -175,4 +175,4 @@ TermType LongRopeTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies, .sample = Sample});
 }
 
-}  // namespace midscope
+}  // namespace midscope::long_rope

@@ -14,7 +14,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::move {
 namespace {
 
 void ReadTo(Move& move, const TextArgument& argument, const Parameter& described) {
@@ -121,7 +121,7 @@ bool IsNeutral(const Move& move) {
 
 }  // namespace
 
-TermType MoveTerm() {
+TermType Type() {
   return MakeTerm<Move>(
       {.name = "move",
        .summary =
@@ -136,4 +136,4 @@ TermType MoveTerm() {
       Apply, {.resolve = Resolve, .changes_nothing = IsNeutral});
 }
 
-}  // namespace midscope
+}  // namespace midscope::move

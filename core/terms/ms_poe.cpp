@@ -10,7 +10,7 @@
 #include "core/terms/make_term.h"
 #include "kernels/position_awareness.h"
 
-namespace midscope {
+namespace midscope::ms_poe {
 namespace {
 
 bool OpenEnded(const LayerSet& layers) {
@@ -150,7 +150,7 @@ bool Randomise(Intervention& intervention, const ModelConfig&, SplitMix64& rando
 
 }  // namespace
 
-TermType MsPoeTerm() {
+TermType Type() {
   return MakePositionTerm<MsPoe>(
       {.name = "ms-poe",
        .summary =
@@ -170,4 +170,4 @@ TermType MsPoeTerm() {
       {.kind = SchemeKind::kDividesPositions, .changes_nothing = IsNeutral, .control = Randomise});
 }
 
-}  // namespace midscope
+}  // namespace midscope::ms_poe

@@ -2,9 +2,9 @@
 // The model's own positions: a text form that adds no term.
 #include "core/terms/terms.h"
 
-namespace midscope {
+namespace midscope::none {
 
-TermType NoneTerm() {
+TermType Type() {
   TermType type;
   type.name = "none";
   type.summary = "Nothing is changed.";
@@ -15,4 +15,4 @@ TermType NoneTerm() {
   return type;
 }
 
-}  // namespace midscope
+}  // namespace midscope::none

@@ -3,7 +3,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::nope {
 namespace {
 
 struct NoRotation {
@@ -23,7 +23,7 @@ double Stretch(const NoRotation&, const ModelConfig&) { return 1; }
 
 }  // namespace
 
-TermType NopeTerm() {
+TermType Type() {
   return MakePositionTerm<NoRotation>(
       {.name = "nope",
        .summary = "No rotation in these layers: keys there differ by their content and by the "
@@ -39,4 +39,4 @@ TermType NopeTerm() {
       Apply, Stretch);
 }
 
-}  // namespace midscope
+}  // namespace midscope::nope

@@ -5,7 +5,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::ntk {
 namespace {
 
 struct Ntk {
@@ -24,7 +24,7 @@ double Stretch(const Ntk& scheme, const ModelConfig&) { return scheme.factor; }
 
 }  // namespace
 
-TermType NtkTerm() {
+TermType Type() {
   return MakePositionTerm<Ntk>(
       {.name = "ntk",
        .summary =
@@ -42,4 +42,4 @@ TermType NtkTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::ntk

@@ -3,7 +3,7 @@
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
-namespace midscope {
+namespace midscope::ntk_by_parts {
 namespace {
 
 struct NtkByParts {
@@ -29,7 +29,7 @@ double Stretch(const NtkByParts& scheme, const ModelConfig& config) {
 
 }  // namespace
 
-TermType NtkByPartsTerm() {
+TermType Type() {
   return MakePositionTerm<NtkByParts>(
       {.name = "ntk-by-parts",
        .summary =
@@ -48,4 +48,4 @@ TermType NtkByPartsTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::ntk_by_parts

@@ -122,7 +122,7 @@ std::string PatchSource::Text() const {
   }
 }
 
-TermType PatchTerm() {
+TermType patch::Type() {
   return MakeTerm<Patch>(
       {.name = kPatchTerm,
        .summary = "Activation patching: rows take the values that another run has there. sweep, "

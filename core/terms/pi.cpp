@@ -4,7 +4,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::pi {
 namespace {
 
 void Apply(const PositionInterpolation& scheme, const TermPlans& plans) {
@@ -17,7 +17,7 @@ bool IsNeutral(const PositionInterpolation& scheme) { return scheme.ratio == 1; 
 
 }  // namespace
 
-TermType PiTerm() {
+TermType Type() {
   return MakePositionTerm<PositionInterpolation>(
       {.name = "pi",
        .summary = "Position interpolation: every position is divided by one ratio.",
@@ -31,4 +31,4 @@ TermType PiTerm() {
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions, .changes_nothing = IsNeutral});
 }
 
-}  // namespace midscope
+}  // namespace midscope::pi

@@ -15,7 +15,7 @@
 #include "core/positions/position_sampler.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::positions {
 namespace {
 
 using Argument = BoundArgument<GivenPositions>;
@@ -256,7 +256,7 @@ std::vector<Argument> Arguments() {
 
 }  // namespace
 
-TermType PositionsTerm() {
+TermType Type() {
   return MakeTerm<GivenPositions>(
       {.name = "positions",
        .summary =
@@ -274,4 +274,4 @@ TermType PositionsTerm() {
       Apply, {.check = RefuseSecond});
 }
 
-}  // namespace midscope
+}  // namespace midscope::positions

@@ -96,7 +96,7 @@ const std::vector<Preset>& InterventionPresets() {
 }
 
 // ParseIntervention expands its text.
-TermType PresetTerm() {
+TermType presets::Type() {
   std::vector<std::string> names;
   for (const Preset& preset : InterventionPresets()) names.push_back(preset.name);
   Parameter name = Required(ChoiceParameter("name", "Which one.", names));

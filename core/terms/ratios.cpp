@@ -13,7 +13,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::ratios {
 namespace {
 
 // The digest is that of the order after the seed's shuffle.
@@ -107,7 +107,7 @@ bool Randomise(Intervention& intervention, const ModelConfig&, SplitMix64& rando
 
 }  // namespace
 
-TermType RatiosTerm() {
+TermType Type() {
   return MakePositionTerm<HeadRatioTable>(
       {.name = "ratios",
        .summary =
@@ -126,4 +126,4 @@ TermType RatiosTerm() {
        .control = Randomise});
 }
 
-}  // namespace midscope
+}  // namespace midscope::ratios

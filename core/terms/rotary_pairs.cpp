@@ -7,7 +7,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::rotary_pairs {
 namespace {
 
 struct PairFrequencies {
@@ -52,7 +52,7 @@ double Stretch(const PairFrequencies&, const ModelConfig&) { return 1; }
 
 }  // namespace
 
-TermType RotaryPairsTerm() {
+TermType Type() {
   return MakePositionTerm<PairFrequencies>(
       {.name = "rotary-pairs",
        .summary =
@@ -73,4 +73,4 @@ TermType RotaryPairsTerm() {
       Apply, Stretch);
 }
 
-}  // namespace midscope
+}  // namespace midscope::rotary_pairs

@@ -7,7 +7,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::self_extend {
 namespace {
 
 constexpr double kLargestTokens = 1 << 24;
@@ -52,7 +52,7 @@ double Stretch(const SelfExtend&, const ModelConfig&) { return HUGE_VAL; }
 
 }  // namespace
 
-TermType SelfExtendTerm() {
+TermType Type() {
   return MakePositionTerm<SelfExtend>(
       {.name = "self-extend",
        .summary =
@@ -77,4 +77,4 @@ TermType SelfExtendTerm() {
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions});
 }
 
-}  // namespace midscope
+}  // namespace midscope::self_extend

@@ -11,7 +11,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::set {
 namespace {
 
 struct Set {
@@ -70,7 +70,7 @@ void Apply(const Set& set, const TermPlans& plans) {
 
 }  // namespace
 
-TermType SetTerm() {
+TermType Type() {
   return MakeTerm<Set>(
       {.name = "set",
        .summary = "Sets a channel of the residual stream after the blocks, for chosen rows. Of "
@@ -89,4 +89,4 @@ TermType SetTerm() {
       Apply, {.resolve = Resolve});
 }
 
-}  // namespace midscope
+}  // namespace midscope::set

@@ -5,7 +5,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::streaming {
 namespace {
 
 constexpr double kMostStreamedTokens = 1 << 24;
@@ -29,7 +29,7 @@ void Apply(const Streaming& edit, const TermPlans& plans) {
 
 }  // namespace
 
-TermType StreamingTerm() {
+TermType Type() {
   return MakeTerm<Streaming>(
       {.name = "streaming",
        .summary = "Streaming heads: they see the first `sink` tokens and the last `recent` ones, "
@@ -50,4 +50,4 @@ TermType StreamingTerm() {
       Apply);
 }
 
-}  // namespace midscope
+}  // namespace midscope::streaming

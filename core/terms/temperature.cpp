@@ -3,7 +3,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::temperature {
 namespace {
 
 void Apply(const Temperature& edit, const TermPlans& plans) {
@@ -18,7 +18,7 @@ bool IsNeutral(const Temperature& edit) { return edit.temperature == 1; }
 
 }  // namespace
 
-TermType TemperatureTerm() {
+TermType Type() {
   return MakeTerm<Temperature>(
       {.name = "temperature",
        .summary = "Divides the attention logits of heads (soft cap and ALiBi included) before the "
@@ -37,4 +37,4 @@ TermType TemperatureTerm() {
       Apply, {.changes_nothing = IsNeutral});
 }
 
-}  // namespace midscope
+}  // namespace midscope::temperature

@@ -7,7 +7,7 @@ namespace midscope {
 
 const std::vector<TermType>& TermTypes() {
   static const std::vector<TermType> types = [] {
-#define MIDSCOPE_LIST_TERM(NAME) NAME##Term(),
+#define MIDSCOPE_LIST_TERM(NAME) NAME::Type(),
     std::vector<TermType> all = {MIDSCOPE_TERMS(MIDSCOPE_LIST_TERM)};
 #undef MIDSCOPE_LIST_TERM
     for (size_t i = 0; i < all.size(); ++i) all[i].order = static_cast<int>(i);

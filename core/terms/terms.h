@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of terms: one line per file of this folder, in the order in which help and texts list
-// them. TERM(Crop) denotes the function CropTerm() of crop.cpp.
+// them. TERM(crop) denotes the function crop::Type() of crop.cpp.
 #pragma once
 
 #include <string_view>
@@ -11,22 +11,25 @@
 #include "core/intervention/term_type.h"
 
 // clang-format off
-#define MIDSCOPE_TERMS(TERM)                                                                \
-  /* Position schemes. */                                                                   \
-  TERM(None) TERM(Pi) TERM(Base) TERM(Ntk) TERM(DynamicNtk) TERM(DynamicLinear) TERM(Yarn)  \
-  TERM(DynamicYarn) TERM(NtkByParts) TERM(LongRope) TERM(Eabf) TERM(Nope) TERM(RotaryPairs) \
-  TERM(Ratios) TERM(MsPoe) TERM(SelfExtend) TERM(Infini)                                    \
-  /* Edits. */                                                                              \
-  TERM(Channel) TERM(Positions) TERM(Crop) TERM(Move) TERM(Boost) TERM(Ablate)              \
-  TERM(Temperature) TERM(Block) TERM(Streaming) TERM(Attend) TERM(Patch) TERM(Vector)       \
-  TERM(Set)                                                                                 \
-  /* Published settings. */                                                                 \
-  TERM(Preset)
+#define MIDSCOPE_TERMS(TERM)                                                                     \
+  /* Position schemes. */                                                                        \
+  TERM(none) TERM(pi) TERM(base) TERM(ntk) TERM(dynamic_ntk) TERM(dynamic_linear) TERM(yarn)     \
+  TERM(dynamic_yarn) TERM(ntk_by_parts) TERM(long_rope) TERM(eabf) TERM(nope) TERM(rotary_pairs) \
+  TERM(ratios) TERM(ms_poe) TERM(self_extend) TERM(infini)                                       \
+  /* Edits. */                                                                                   \
+  TERM(channel) TERM(positions) TERM(crop) TERM(move) TERM(boost) TERM(ablate)                   \
+  TERM(temperature) TERM(block) TERM(streaming) TERM(attend) TERM(patch) TERM(vector)            \
+  TERM(set)                                                                                      \
+  /* Published settings. */                                                                      \
+  TERM(presets)
 // clang-format on
 
 namespace midscope {
 
-#define MIDSCOPE_DECLARE_TERM(NAME) TermType NAME##Term();
+#define MIDSCOPE_DECLARE_TERM(NAME) \
+  namespace NAME {                  \
+  TermType Type();                  \
+  }
 MIDSCOPE_TERMS(MIDSCOPE_DECLARE_TERM)
 #undef MIDSCOPE_DECLARE_TERM
 

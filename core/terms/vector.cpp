@@ -12,7 +12,7 @@
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
-namespace midscope {
+namespace midscope::vector {
 namespace {
 
 struct AddVector {
@@ -100,7 +100,7 @@ std::vector<BoundArgument<AddVector>> Arguments() {
 
 }  // namespace
 
-TermType VectorTerm() {
+TermType Type() {
   return MakeTerm<AddVector>(
       {.name = "vector",
        .summary = "Adds a control vector to the residual stream after the blocks that it has a "
@@ -116,4 +116,4 @@ TermType VectorTerm() {
       Apply, {.sample = Sample});
 }
 
-}  // namespace midscope
+}  // namespace midscope::vector

@@ -3,7 +3,7 @@
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
-namespace midscope {
+namespace midscope::yarn {
 namespace {
 
 struct Yarn {
@@ -34,7 +34,7 @@ std::vector<BoundArgument<Yarn>> Arguments() {
 
 }  // namespace
 
-TermType YarnTerm() {
+TermType Type() {
   return MakePositionTerm<Yarn>(
       {.name = "yarn",
        .summary =
@@ -53,4 +53,4 @@ TermType YarnTerm() {
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
-}  // namespace midscope
+}  // namespace midscope::yarn

@@ -97,7 +97,7 @@ std::vector<hsize_t> SizesOf(const Record& frame, const Array& array) {
   return sizes;
 }
 
-void CheckName(const std::string& kind, const std::string& name) {
+void CheckStorableName(const std::string& kind, const std::string& name) {
   if (IsStorableName(name)) return;
   throw std::logic_error("store: '" + name + "' is not a valid name for " + kind);
 }
@@ -115,21 +115,21 @@ bool IsSchemaAttribute(const std::string& name) {
 
 void CheckStorable(const Record& record) {
   record.Check();
-  CheckName("a record", record.name);
+  CheckStorableName("a record", record.name);
   std::set<std::string> taken;
   for (const Axis& axis : record.axes) {
-    CheckName("an axis", axis.name);
+    CheckStorableName("an axis", axis.name);
     taken.insert(axis.name);
     if (!axis.labels.empty()) taken.insert(axis.name + kLabelSuffix);
   }
   for (const Array& array : record.arrays) {
-    CheckName("an array", array.name);
+    CheckStorableName("an array", array.name);
     if (!taken.insert(array.name).second) {
       throw std::logic_error("store: array '" + array.name + "' is named like an axis' labels");
     }
   }
   for (const auto& [name, value] : record.attributes) {
-    CheckName("an attribute", name);
+    CheckStorableName("an attribute", name);
     if (IsSchemaAttribute(name))
       throw std::logic_error("store: attribute '" + name + "' is the schema's");
   }

@@ -34,7 +34,7 @@ namespace {
 // Maximum number of elements of a row that is read together with others, and of the block of rows.
 constexpr int64_t kSmallRow = 1024;
 constexpr int64_t kBlockElements = 1 << 16;
-constexpr const char* kDamaged = "The file is damaged";
+constexpr const char* kDamagedFile = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
 // Returns a hint about other files that exist.
@@ -61,7 +61,7 @@ Record Checked(const std::string& path, Record record) {
   try {
     record.Check();
   } catch (const std::logic_error& error) {
-    throw Failure(path, error.what(), kDamaged);
+    throw Failure(path, error.what(), kDamagedFile);
   }
   return record;
 }
@@ -141,7 +141,7 @@ struct RunReader::State {
     } catch (const std::bad_alloc&) {
       throw Failure(path, "does not fit into this machine's memory", "Read a part: --slice");
     } catch (const std::runtime_error& error) {
-      throw Failure(path, error.what(), kDamaged);
+      throw Failure(path, error.what(), kDamagedFile);
     }
   }
   size_t IndexOf(const std::string& record) const {
@@ -256,7 +256,7 @@ ArrayData RunReader::State::Values(const std::string& record, const Array& array
         if (elements == 0) return Values{};
         ArrayData values = source->Values(IndexOf(record), array, box);
         if (values.index() != array.data.index() || ElementCount(values) != elements)
-          throw Failure(path, "array '" + array.name + "' has changed", kDamaged);
+          throw Failure(path, "array '" + array.name + "' has changed", kDamagedFile);
         return values;
       },
       array.data);

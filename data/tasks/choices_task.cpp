@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/choices.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 
@@ -93,7 +93,7 @@ class ChoicesTask : public SpecTask {
   TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 50;
     const ChoiceItem& item = items_[static_cast<size_t>(sample)];
-    PromptText prompt;
+    PromptBuilder prompt;
     if (!examples_.empty()) prompt.AddSpan("examples", examples_);
     prompt.AddSpan("question", item.prompt);
     TaskSample made = std::move(prompt).Sample(RightChoice(item).text, place, 1);

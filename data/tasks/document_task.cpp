@@ -15,7 +15,7 @@
 #include "data/formats/json_lines.h"
 #include "data/scorers/match_scores.h"
 #include "data/tasks/invented_facts.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -34,7 +34,7 @@ struct Item {
   std::vector<Document> documents;  // the gold document first
 };
 
-enum Prompt { kStandard, kOrderedRandomly, kClosedBook };
+enum PromptKind { kStandard, kOrderedRandomly, kClosedBook };
 
 // kGiven: those of the file, or invented ones about other subjects.
 enum Distractors { kGiven, kSameSubject, kOtherQuestions };
@@ -74,7 +74,7 @@ Item InventItem(int64_t documents, SplitMix64 random, OtherPassages others) {
 class DocumentTask : public SpecTask {
  public:
   DocumentTask(TaskSpec spec, const TaskInputs& inputs)
-      : prompt_(static_cast<Prompt>(spec.Choice("prompt"))),
+      : prompt_(static_cast<PromptKind>(spec.Choice("prompt"))),
         query_aware_(spec.Number("query_aware") != 0),
         keep_labels_(spec.Choice("labels") != 0),
         cut_(spec.Choice("first_line") == 0 ? AnswerCut::kStrippedFirstLine
@@ -99,7 +99,7 @@ class DocumentTask : public SpecTask {
     const int64_t place = given_place - first_place_ + 1;
     const Item item = ItemOf(sample);
     const std::string question = "Question: " + item.question;
-    PromptText prompt;
+    PromptBuilder prompt;
     if (prompt_ != kClosedBook) AddDocuments(item, place, question, prompt);
     prompt.AddSpan("question", question);
     prompt.Add("\nAnswer:");
@@ -179,7 +179,7 @@ class DocumentTask : public SpecTask {
   }
 
   void AddDocuments(const Item& item, int64_t place, const std::string& question,
-                    PromptText& prompt) const {
+                    PromptBuilder& prompt) const {
     prompt.Add(
         "Write a high-quality answer for the given question using only the provided search "
         "results (some of which might be irrelevant).");
@@ -199,7 +199,7 @@ class DocumentTask : public SpecTask {
   }
 
   int64_t documents_ = 0;
-  Prompt prompt_;
+  PromptKind prompt_;
   bool query_aware_;
   bool keep_labels_;
   AnswerCut cut_;

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/formats/json_lines.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -121,7 +121,7 @@ class KeyValueTask : public SpecTask {
     pairs.resize(static_cast<size_t>(pairs_));
 
     const std::string question = "Key: \"" + gold.first + "\"";
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(
         "Extract the value corresponding to the specified key in the JSON object below.\n\n");
     if (query_aware_) prompt.Add(question + "\n\n");
@@ -153,7 +153,7 @@ class KeyValueTask : public SpecTask {
     }
   }
 
-  TaskSample Finished(PromptText prompt, const std::string& value, int64_t place) const {
+  TaskSample Finished(PromptBuilder prompt, const std::string& value, int64_t place) const {
     constexpr int64_t kNewTokens = 100;
     TaskSample made = std::move(prompt).Sample(" " + value, place, pairs_);
     made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kSubstring};

@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/leval_scores.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -87,7 +87,7 @@ class LEvalTask : public SpecTask {
   TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     constexpr int64_t kNewTokens = 512;
     const LEvalQuestion& asked = questions_[static_cast<size_t>(sample)];
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(set_.system);
     prompt.Add("\n\n");
     if (set_.is_exam) prompt.Add("Document is as follows. ");

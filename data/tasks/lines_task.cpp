@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/random.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
@@ -66,7 +66,7 @@ class LinesTask : public SpecTask {
     }
     lines = WithFirstAt(std::move(lines), place);
 
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(kHeader);
     for (int64_t rank = 1; rank <= lines_; ++rank) {
       prompt.AddSpan(fmt::format("line {}", rank), lines[static_cast<size_t>(rank - 1)]);

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
@@ -48,7 +48,7 @@ class ListTask : public SpecTask {
     for (size_t i = 0; i < count; ++i) lines.push_back(names[i] + " bought: " + things[i]);
     lines = WithFirstAt(std::move(lines), place);
 
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add("Below is a list of people and the item that each one bought.\n\n");
     for (int64_t rank = 1; rank <= lines_; ++rank) {
       prompt.AddSpan(fmt::format("line {}", rank), lines[static_cast<size_t>(rank - 1)]);

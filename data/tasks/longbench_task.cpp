@@ -8,7 +8,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -49,8 +49,8 @@ LongBenchItem ReadLongBenchItem(const JsonFields& fields) {
 }
 
 // Fills in the fields of the prompt. Braces inside a field's text are not replaced.
-PromptText FillLongBench(const LongBenchItem& item) {
-  PromptText prompt;
+PromptBuilder FillLongBench(const LongBenchItem& item) {
+  PromptBuilder prompt;
   std::string_view rest = item.format->prompt;
   while (true) {
     const size_t brace = rest.find('{');

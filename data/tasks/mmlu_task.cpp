@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/formats/csv_rows.h"
 #include "data/tasks/data_folder.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 
@@ -199,7 +199,7 @@ class MmluTask : public SpecTask {
     const auto [number, question] = order_[static_cast<size_t>(sample)];
     const MmluSet& set = sets_[number];
     const std::vector<std::string>& row = set.questions[question];
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add("The following are multiple choice questions (with answers) about  " + set.subject +
                ".\n\n");
     for (size_t i = 0; i < set.examples.size(); ++i) {

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -98,7 +98,7 @@ class NeedleTask : public SpecTask {
   TaskSample Prompt(std::string_view context, size_t needle_place, int64_t place) const {
     constexpr int64_t kNewTokens = 100;
     const std::string around = chat_ ? "\n" : "\n\n";
-    PromptText prompt;
+    PromptBuilder prompt;
     if (!chat_) prompt.Add(kDescription);
     prompt.Add(context.substr(0, needle_place));
     prompt.Add(around);

@@ -19,7 +19,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -279,7 +279,7 @@ class NoLiMaTask : public SpecTask {
   // Adds a part of the snippet, with the distractor after the line in which the first `tokens`
   // tokens end.
   void AddPart(std::string_view part, const std::string& distractor, int64_t tokens,
-               PromptText& prompt) const {
+               PromptBuilder& prompt) const {
     if (distractor.empty() || tokens < 0) return prompt.Add(part);
     size_t at = part.find('\n', FirstTokens(part, tokens, count_).size());
     at = at == std::string_view::npos ? part.size() : at;
@@ -292,7 +292,7 @@ class NoLiMaTask : public SpecTask {
   TaskSample Prompt(const NoLiMaTest& test, const std::vector<TemplatePart>& parts,
                     const Snippet& snippet, double distractor_depth, int64_t place) const {
     constexpr int64_t kNewTokens = 192;
-    PromptText prompt;
+    PromptBuilder prompt;
     for (const TemplatePart& part : parts) {
       if (!part.is_placeholder) {
         prompt.Add(part.text);

@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "data/tasks/own_lines.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -49,7 +49,7 @@ class OwnTask : public SpecTask {
   TaskSample MakeChecked(int64_t sample, int64_t place) const override {
     const OwnLine& line = own_.lines[static_cast<size_t>(sample)];
     const int64_t rank = GoldRank(line, place);
-    PromptText prompt;
+    PromptBuilder prompt;
     if (template_.empty()) {
       AddUsualText(line, rank, prompt);
     } else {
@@ -77,7 +77,8 @@ class OwnTask : public SpecTask {
 
   // Adds the pieces, one per line, the last one with or without its line end. `rank`: that of the
   // gold piece; 0: none.
-  static void AddPieces(const OwnLine& line, int64_t rank, bool last_line_end, PromptText& prompt) {
+  static void AddPieces(const OwnLine& line, int64_t rank, bool last_line_end,
+                        PromptBuilder& prompt) {
     const std::vector<std::string> pieces = rank > 0 ? WithFirstAt(line.pieces, rank) : line.pieces;
     const auto& others = line.other_golds;
     for (int64_t i = 1; i <= std::ssize(pieces); ++i) {
@@ -92,7 +93,7 @@ class OwnTask : public SpecTask {
     }
   }
 
-  static void AddUsualText(const OwnLine& line, int64_t rank, PromptText& prompt) {
+  static void AddUsualText(const OwnLine& line, int64_t rank, PromptBuilder& prompt) {
     if (!line.instruction.empty()) prompt.Add(line.instruction + "\n\n");
     AddPieces(line, rank, true, prompt);
     if (!line.pieces.empty()) prompt.Add("\n");
@@ -100,7 +101,7 @@ class OwnTask : public SpecTask {
     prompt.Add("\nAnswer:");
   }
 
-  void AddByTemplate(const OwnLine& line, int64_t rank, PromptText& prompt) const {
+  void AddByTemplate(const OwnLine& line, int64_t rank, PromptBuilder& prompt) const {
     for (const TemplatePart& part : template_) {
       if (!part.is_placeholder) {
         prompt.Add(part.text);
@@ -128,7 +129,7 @@ Parameter GoldParameter() {
   return parameter;
 }
 
-Parameter DocumentsParameter() {
+Parameter OwnDocumentsParameter() {
   constexpr int64_t kMost = 1 << 20;
   Parameter parameter = WholeNumberParameter(
       kDocuments, "the gold documents and the first others, up to so many per line; 0: all", 0,
@@ -157,7 +158,7 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       GoldParameter(), GoldFromParameter(), DocumentsParameter(), MiddleCutParameter(false),
+       GoldParameter(), GoldFromParameter(), OwnDocumentsParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file, plain or .gz, or a .csv file", true)}};
   type.make = MakeSpecTask<OwnTask>;
   type.cuts_middle = true;

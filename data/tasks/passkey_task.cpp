@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -108,7 +108,7 @@ class PasskeyTask : public SpecTask {
     const int64_t in_front = amount * (place - 1) / (kDepthPlaces - 1);
     const std::string digits = std::to_string(key);
     const std::string end = form_.blocks_are_lines ? "" : "\n";
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(form_.instruction);
     prompt.Add(end + Filler(in_front) + "\n");
     prompt.AddSpan("gold",

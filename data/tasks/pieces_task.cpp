@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/scorers/answer_text.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 
 namespace midscope {
 namespace {

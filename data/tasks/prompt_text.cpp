@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -16,7 +16,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/random.h"
 #include "core/tokenizer/prompt.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -247,7 +247,7 @@ class RulerDocumentsTask : public SpecTask {
         Others(question, others, SplitMix64(seed_, static_cast<uint64_t>(sample)));
     const auto before = static_cast<size_t>(
         (std::ssize(around) * (place - 1) + (kDepthPlaces - 1) / 2) / (kDepthPlaces - 1));
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(std::string(kRulerInstruction) + "\n\nThe following are given documents.\n\n");
     size_t number = 0;
     const auto add = [&](size_t document) {
@@ -268,7 +268,7 @@ class RulerDocumentsTask : public SpecTask {
   }
 
   // Adds all gold documents as one passage.
-  void AddGold(const std::vector<size_t>& gold, size_t& number, PromptText& prompt) const {
+  void AddGold(const std::vector<size_t>& gold, size_t& number, PromptBuilder& prompt) const {
     if (number > 0) prompt.Add("\n\n");
     std::string text;
     for (const size_t document : gold) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/ruler_kinds.h"
 #include "data/tasks/word_lists.h"
 
@@ -131,7 +131,7 @@ std::string CommonWordsPrompt(const std::string& list) {
 // `answer`: the teacher-forced text.
 TaskSample FinishedRuler(const std::string& text, const std::string& answer,
                          const std::vector<std::string>& answers) {
-  PromptText prompt;
+  PromptBuilder prompt;
   const size_t question = text.rfind("\nQuestion: ") + 1;
   prompt.Add(std::string_view(text).substr(0, question));
   prompt.AddSpan("question", std::string_view(text).substr(question));

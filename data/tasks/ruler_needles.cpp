@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/ruler_kinds.h"
 #include "data/tasks/word_lists.h"
 
@@ -141,7 +141,7 @@ TaskSample MakeRulerNeedles(const RulerKind& kind, const RulerRequest& request) 
   if (one) name.pop_back();
   const std::string verb = one ? "is" : "are";
   const std::string query = RulerListed(drawn.queries);
-  PromptText prompt;
+  PromptBuilder prompt;
   prompt.Add(
       fmt::format("{} special magic {} {} hidden within the following text. Make sure to "
                   "memorize it. I will quiz you about the {} afterwards.\n",

@@ -14,7 +14,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"

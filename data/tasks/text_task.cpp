@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/text_documents.h"
@@ -65,7 +65,7 @@ class TextTask : public SpecTask {
     const std::string_view before = std::string_view(cut.text).substr(0, cut.ends[index]);
     const std::string answer =
         cut.text.substr(cut.ends[index], cut.ends[index + 1] - cut.ends[index]);
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(LastTokens(before, tokens_ - stride_, count_));
     TaskSample made = std::move(prompt).Sample(answer, place, 1);
     made.chat_template = false;

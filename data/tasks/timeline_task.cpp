@@ -15,7 +15,7 @@
 #include "data/formats/python_literal.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -56,7 +56,7 @@ constexpr const char* kTimelineStart =
     "Please answer the question based on the long texts below. \n";
 
 // The sample's answer follows the text.
-TaskSample FinishedTimeline(PromptText prompt, const std::string& question,
+TaskSample FinishedTimeline(PromptBuilder prompt, const std::string& question,
                             const std::string& answer, int64_t new_tokens) {
   prompt.Add("Question: ");
   prompt.AddSpan("question", question);
@@ -108,7 +108,7 @@ class LoogleTask : public SpecTask {
   TaskSample MakeChecked(int64_t sample, int64_t /*place*/) const override {
     constexpr int64_t kNewTokens = 500;
     const LoogleQuestion& asked = questions_[static_cast<size_t>(sample)];
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(kTimelineStart);
     prompt.AddSpan("context", documents_[asked.document]);
     prompt.Add("\n");
@@ -148,7 +148,7 @@ class TimelineTask : public SpecTask {
     std::iota(order.begin(), order.end(), size_t{0});
     const std::vector<size_t> told = random.Draw(order, events_);
 
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(kTimelineStart);
     for (const size_t event : told) {
       if (filler_ > 0) prompt.Add(MakeHaystack(filler_, SplitMix64(random.Next())) + "\n");

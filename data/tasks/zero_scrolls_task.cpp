@@ -16,7 +16,7 @@
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "data/tasks/spec_task.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -204,7 +204,7 @@ class ZeroScrollsTask : public SpecTask {
     constexpr int64_t kNewTokens = 1024;
     const auto [set, number] = order_[static_cast<size_t>(sample)];
     const ScrollsItem& item = sets_[set].items[number];
-    PromptText prompt;
+    PromptBuilder prompt;
     prompt.Add(item.input);
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
     made.spans = item.spans;

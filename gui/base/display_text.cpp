@@ -159,6 +159,11 @@ QString ArrayWords(const std::string& array) {
   return QString::fromStdString(array).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
+QString NameWithUnit(const std::string& name, const std::string& unit) {
+  const QString text = ArrayWords(name);
+  return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
+}
+
 QString RecordTitle(const std::string& record) {
   const auto better = BetterTitles().find(record);
   if (better != BetterTitles().end()) return QObject::tr(better->second);

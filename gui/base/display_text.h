@@ -62,5 +62,7 @@ QString RecordTitle(const std::string& record);
 QString ArrayTitle(const std::string& record, const Array& array);
 // The name of the array without that of its record, such as "entropy".
 QString ArrayWords(const std::string& array);
+// The same with its unit: "entropy (nats)".
+QString NameWithUnit(const std::string& name, const std::string& unit);
 
 }  // namespace midscope

@@ -22,16 +22,16 @@ bool IsNumberArray(const Record& record, const Array& array, const std::vector<s
          HasArray(record, array.name, axes);
 }
 
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
 
 double OnSpan(std::span<const float> row, const TokenSpan& tokens) {
-  return tokens.empty() ? kNoNumber : SumOver(row, tokens);
+  return tokens.empty() ? kNotMeasured : SumOver(row, tokens);
 }
 
 double OverUniform(std::span<const float> row, const MarkedTokens& tokens) {
-  if (tokens.gold.empty()) return kNoNumber;
+  if (tokens.gold.empty()) return kNotMeasured;
   const auto share =
       static_cast<double>(tokens.gold.end - tokens.gold.begin) / static_cast<double>(row.size());
   return SumOver(row, tokens.gold) / share;
@@ -41,7 +41,7 @@ double Entropy(std::span<const float> row, const MarkedTokens& /*tokens*/) {
   double entropy = 0;
   for (const float each : row) {
     const auto weight = static_cast<double>(each);
-    if (std::isnan(weight)) return kNoNumber;
+    if (std::isnan(weight)) return kNotMeasured;
     if (weight > 0) entropy -= weight * std::log(weight);
   }
   return entropy;
@@ -55,7 +55,7 @@ double Centre(std::span<const float> row, const MarkedTokens& /*tokens*/) {
     sum += weight;
     moment += weight * static_cast<double>(key);
   }
-  if (!(sum > 0)) return kNoNumber;
+  if (!(sum > 0)) return kNotMeasured;
   return row.size() < 2 ? 0 : moment / sum / static_cast<double>(row.size() - 1);
 }
 

@@ -57,7 +57,7 @@ Arrangement Samples(const QSize& window) {
           Column(36, {Tabs(60, {"sweep", "tuning"}), Tabs(40, {"text", "history", "records"})})});
 }
 
-Arrangement OwnText(const QSize& window) {
+Arrangement OwnTextParts(const QSize& window) {
   if (window.width() < kNarrowWindow)
     return Row(1, {Tabs(50, {"prompt"}), Tabs(50, {"outcome", "text", "settings"})});
   return Row(1, {Tabs(40, {"prompt"}),
@@ -81,7 +81,7 @@ const std::vector<LayoutEntry>& LayoutList() {
       {"samples", QObject::tr("Over &samples"),
        QObject::tr("Means over samples, sweeps, curves and settings that were tried"), &Samples},
       {kOwnTextMode, QObject::tr("Own &text"),
-       QObject::tr("The prompt: a task with all its options, or your own text"), &OwnText},
+       QObject::tr("The prompt: a task with all its options, or your own text"), &OwnTextParts},
   };
   return list;
 }

@@ -201,7 +201,7 @@ void AttentionPlot::SetCompact() {
   compact_ = true;
   xAxis->setLabel(QString());
   yAxis->setLabel(QString());
-  axisRect()->setAutoMargins(QCP::msTop | QCP::msBottom | QCP::msRight);
+  axisRect()->setAutoMargins({QCP::msTop, QCP::msBottom, QCP::msRight});
   ShowLines();
   QueueReplot();
 }

@@ -17,11 +17,6 @@ namespace {
 constexpr double kNearPixels = 20;
 constexpr int kMostNames = 12;  // if there are more lines, only the first and the last are named
 
-QString WithUnit(const std::string& name, const std::string& unit) {
-  const QString text = ArrayWords(name);
-  return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
-}
-
 }  // namespace
 
 LinesPlot::LinesPlot(QWidget* parent, const QString& file_stem)
@@ -49,8 +44,8 @@ void LinesPlot::Show(const Record* record, const View& view) {
 
 void LinesPlot::Draw(const Record& record, const Array& array) {
   const Axis& along = *record.FindAxis(array.axes[1]);
-  xAxis->setLabel(WithUnit(along.name, along.unit));
-  yAxis->setLabel(WithUnit(array.name, array.unit));
+  xAxis->setLabel(NameWithUnit(along.name, along.unit));
+  yAxis->setLabel(NameWithUnit(array.name, array.unit));
   const QVector<double> keys = AxisValues(record, array.axes[1]);
   along_labels_ = along.labels.empty() ? QStringList() : AxisLabels(record, array.axes[1]);
   const QStringList names = AxisLabels(record, array.axes[0]);

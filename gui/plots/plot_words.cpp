@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kMostLines = 8;              // further lines are counted only
+constexpr int kMostDescribedLines = 8;     // further lines are counted only
 constexpr qsizetype kLongestTable = 2000;  // characters
 
 QString NumberWords(double value) { return QString::number(value, 'g', 3); }
@@ -93,7 +93,7 @@ QString PlotInWords(const Plot& plot) {
     const QCPAbstractPlottable* plottable = const_cast<Plot&>(plot).plottable(i);
     const QString words = plottable->visible() ? LineWords(*plottable) : QString();
     if (words.isEmpty()) continue;
-    if (i - more < kMostLines) {
+    if (i - more < kMostDescribedLines) {
       parts << words;
     } else {
       ++more;

@@ -40,11 +40,6 @@ class PlaceTicker : public QCPAxisTickerFixed {
   QStringList labels_;
 };
 
-QString WithUnit(const std::string& name, const std::string& unit) {
-  const QString text = ArrayWords(name);
-  return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
-}
-
 // `positive`: leaves out values that a logarithmic axis cannot show.
 QCPRange RangeOf(const QVector<QVector<double>>& rows, bool positive = false) {
   double low = std::numeric_limits<double>::infinity();
@@ -112,10 +107,10 @@ void RecordPlot::Show(const Record* record, const std::string& array,
   }
   const Axis& lines = *record->FindAxis(found->axes[leading.size()]);
   const Axis& along = *record->FindAxis(found->axes.back());
-  value_name_ = WithUnit(found->name, found->unit);
+  value_name_ = NameWithUnit(found->name, found->unit);
   layers_upwards_ = lines.name == "layer";  // as in all other maps
-  line_axis_ = WithUnit(lines.name, lines.unit);
-  along_axis_ = WithUnit(along.name, along.unit);
+  line_axis_ = NameWithUnit(lines.name, lines.unit);
+  along_axis_ = NameWithUnit(along.name, along.unit);
   line_labels_ = AxisLabels(*record, lines.name);
   along_labels_ = AxisLabels(*record, along.name);
   for (int64_t line = 0; line < lines.size; ++line) {

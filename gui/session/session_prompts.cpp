@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "data/tasks/prompt_text.h"
+#include "data/tasks/prompt_builder.h"
 #include "gui/session/session.h"
 
 namespace midscope {

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 bool HasPerplexity(const CurveInput& input) {
   return std::any_of(input.means.begin(), input.means.end(),
@@ -76,7 +76,7 @@ class MeasureArrays {
           "_gap_high", "", [](const S& s) { return s.gap_interval.high; }, 2);
       const bool as_share = std::all_of(inputs_.begin(), inputs_.end(), HasPlacesByShare);
       const auto worst = [&](const SweepPlan& plan, const S& s) {
-        return s.worst_place ? PrintedPlace(plan, *s.worst_place, as_share) : kNone;
+        return s.worst_place ? PrintedPlace(plan, *s.worst_place, as_share) : kNoNumber;
       };
       record.arrays.push_back({measure_ + "_worst_place", axes, Over(worst, 2),
                                as_share ? "%" : "rank", "place with the worst mean"});
@@ -109,7 +109,7 @@ class MeasureArrays {
         const CurvePoint* point = At(curve, value);
         const CurveInput* input = point ? &inputs_[point->input] : nullptr;
         const bool takes = input && input->plan.places.size() == 1;
-        numbers.push_back(takes ? read(input->means[point->setting]) : kNone);
+        numbers.push_back(takes ? read(input->means[point->setting]) : kNoNumber);
       }
     }
     return numbers;
@@ -131,7 +131,7 @@ class MeasureArrays {
         const CurvePoint* point = At(curve, value);
         const bool takes = point && inputs_[point->input].plan.places.size() >= least_places;
         const SettingStatistics* of = takes ? StatisticsOf(*point) : nullptr;
-        numbers.push_back(of ? read(inputs_[point->input].plan, *of) : kNone);
+        numbers.push_back(of ? read(inputs_[point->input].plan, *of) : kNoNumber);
       }
     }
     return numbers;
@@ -158,7 +158,7 @@ class MeasureArrays {
         const CurvePoint* point = At(curve, value);
         const size_t places = inputs_.front().plan.places.size();
         for (size_t place = 0; place < places; ++place) {
-          numbers.push_back(point ? OfPlace(*point, point->setting * places + place) : kNone);
+          numbers.push_back(point ? OfPlace(*point, point->setting * places + place) : kNoNumber);
         }
       }
     }

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kCorrect = "correct";
 constexpr const char* kSourceNll = "source_nll";
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 // Adds the attention. `ids`: the prompt's token ids, which label the keys.
 void AddAttention(const Decoder& decoder, std::vector<float> attention,
@@ -74,9 +74,9 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
   WhatIf what_if(decoder, prompts.all(), request.trace_memory_bytes);
   what_if.TakePatchesFrom(sources);
   LikelihoodArrays arrays;
-  arrays.nll.resize(request.settings.size() * places, kNone);
+  arrays.nll.resize(request.settings.size() * places, kNotMeasured);
   arrays.correct.resize(arrays.nll.size());
-  arrays.choice_nll.resize(arrays.nll.size() * prompts.choices(), kNone);
+  arrays.choice_nll.resize(arrays.nll.size() * prompts.choices(), kNotMeasured);
   const auto keep = [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
     const size_t place = prompts.PlaceOf(prompt);
     const TaskQuestion& question = request.questions[place];
@@ -147,7 +147,7 @@ void AddLikelihood(LikelihoodArrays arrays, Record& record) {
 
 void AddSeconds(const RunnableSettings& settings, std::vector<double> seconds, Record& record) {
   for (size_t i = 0; i < seconds.size(); ++i) {
-    if (!settings.Has(i)) seconds[i] = kNone;
+    if (!settings.Has(i)) seconds[i] = kNotMeasured;
   }
   record.arrays.push_back({kSettingSeconds,
                            {"setting"},
@@ -160,7 +160,7 @@ void AddSeconds(const RunnableSettings& settings, std::vector<double> seconds, R
 }  // namespace
 
 double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
-  return prompt.answer_ids.empty() ? kNone : score.nll;
+  return prompt.answer_ids.empty() ? kNotMeasured : score.nll;
 }
 
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,

@@ -381,29 +381,29 @@ Record SettingComparisonsRecord(const SweepPlan& plan, const SweepStatistics& st
     for (const SettingComparison& c : statistics.comparisons) values.push_back(value(c));
     record.arrays.push_back({name, {"comparison"}, std::move(values), "", description});
   };
-  using Comparison = SettingComparison;
-  texts("measure", "what is compared", [](const Comparison& c) { return c.measure; });
+  texts("measure", "what is compared", [](const SettingComparison& c) { return c.measure; });
   texts("setting", "the setting",
-        [&](const Comparison& c) { return plan.settings[c.setting].canonical(); });
+        [&](const SettingComparison& c) { return plan.settings[c.setting].canonical(); });
   texts("against", "what it is compared with",
-        [&](const Comparison& c) { return plan.settings[c.against].canonical(); });
+        [&](const SettingComparison& c) { return plan.settings[c.against].canonical(); });
   texts("what", "a place, the mean over places, or the gap between places",
-        [](const Comparison& c) { return c.what; });
-  numbers("difference", "mean paired difference", [](const Comparison& c) { return c.difference; });
+        [](const SettingComparison& c) { return c.what; });
+  numbers("difference", "mean paired difference",
+          [](const SettingComparison& c) { return c.difference; });
   numbers("difference_low", "lower end of the 95 % interval",
-          [](const Comparison& c) { return c.interval.low; });
+          [](const SettingComparison& c) { return c.interval.low; });
   numbers("difference_high", "upper end of the 95 % interval",
-          [](const Comparison& c) { return c.interval.high; });
-  numbers("p", "two-sided permutation test", [](const Comparison& c) { return c.p; });
+          [](const SettingComparison& c) { return c.interval.high; });
+  numbers("p", "two-sided permutation test", [](const SettingComparison& c) { return c.p; });
   numbers("p_holm", "the same, adjusted over the comparisons of the measure (Holm)",
-          [](const Comparison& c) { return c.p_holm; });
+          [](const SettingComparison& c) { return c.p_holm; });
   std::vector<int64_t> samples;
   samples.reserve(statistics.comparisons.size());
-  for (const Comparison& c : statistics.comparisons) samples.push_back(c.samples);
+  for (const SettingComparison& c : statistics.comparisons) samples.push_back(c.samples);
   record.arrays.push_back(
       {"samples", {"comparison"}, std::move(samples), "", "samples on which both were run"});
   numbers("smallest_p", "the least p that so many samples allow",
-          [](const Comparison& c) { return c.smallest_p; });
+          [](const SettingComparison& c) { return c.smallest_p; });
   for (const SweepStatistics::Methods& methods : statistics.methods) {
     record.attributes[methods.measure + "_place_difference_interval"] = methods.difference;
     record.attributes[methods.measure + "_mean_difference_interval"] =

@@ -19,7 +19,7 @@ constexpr double kWeightTolerance = 1e-6;  // for weights, which are at most 1
 constexpr double kValueTolerance = 5e-6;   // for weighted sums of values of about 1, in float32
 constexpr double kNarrowTolerance = 1e-2;  // as above, rounded to bfloat16: 2^-9 of values up to 4
 
-std::vector<CaseShape> Cases() {
+std::vector<CaseShape> RowCases() {
   std::vector<CaseShape> shapes;
   for (const int64_t first : {0, 1, 2, 14, 15, 16, 30, 62, 63, 64, 126, 254, 255, 256, 600}) {
     shapes.push_back({.query_rows = 1, .first_query = first, .heads = 9, .key_value_heads = 3});
@@ -51,7 +51,7 @@ std::vector<CaseShape> Cases() {
 }
 
 void CheckEqualTheDefinition() {
-  for (CaseShape c : Cases()) {
+  for (CaseShape c : RowCases()) {
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
       c.dtype = dtype;
       AttentionCase inputs(c);

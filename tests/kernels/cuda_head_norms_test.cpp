@@ -20,16 +20,16 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-constexpr float kEpsilon = 1e-5f;
+constexpr float kNormEpsilon = 1e-5f;
 constexpr float kUnread = std::numeric_limits<float>::quiet_NaN();
 
 // Half a step of an 8-bit and of an 11-bit mantissa, relative to the number.
 template <class T>
-constexpr double kRounding = std::is_same_v<T, float>      ? 0
-                             : std::is_same_v<T, BFloat16> ? 1.0 / 256
-                                                           : 1.0 / 2048;
+constexpr double kNormRounding = std::is_same_v<T, float>      ? 0
+                                 : std::is_same_v<T, BFloat16> ? 1.0 / 256
+                                                               : 1.0 / 2048;
 
-struct Case {
+struct NormCase {
   int64_t rows;
   int64_t heads;
   int64_t head_dim;
@@ -42,14 +42,14 @@ struct Case {
   int64_t out_stride() const { return width() + 8; }
 };
 
-std::string Describe(const Case& c) {
+std::string Describe(const NormCase& c) {
   return std::to_string(c.rows) + " rows, " + std::to_string(c.heads) + " heads of " +
          std::to_string(c.head_dim) + (c.centred ? ", centred" : "") +
          (c.own_weights ? ", own weights" : "");
 }
 
 // Rows of x; the padding between them is NaN.
-Guarded RowsOf(const Case& c, Dtype dtype) {
+Guarded RowsOf(const NormCase& c, Dtype dtype) {
   Guarded x = Random(c.rows * c.x_stride(), dtype, 1);
   for (int64_t i = 0; i < c.rows * c.x_stride(); ++i)
     x.Set(i, i % c.x_stride() < c.width() ? x.At(i) + 0.5f : kUnread);
@@ -57,7 +57,7 @@ Guarded RowsOf(const Case& c, Dtype dtype) {
 }
 
 // [rows * width]
-std::vector<double> Expected(const Case& c, const Guarded& x, const Guarded& weight) {
+std::vector<double> Expected(const NormCase& c, const Guarded& x, const Guarded& weight) {
   std::vector<double> expected;
   for (int64_t row = 0; row < c.rows; ++row) {
     for (int64_t head = 0; head < c.heads; ++head) {
@@ -67,7 +67,7 @@ std::vector<double> Expected(const Case& c, const Guarded& x, const Guarded& wei
       for (int64_t i = 0; c.centred && i < c.head_dim; ++i) mean += double{x.At(first + i)} / n;
       double squares = 0;
       for (int64_t i = 0; i < c.head_dim; ++i) squares += std::pow(x.At(first + i) - mean, 2);
-      const double scale = 1 / std::sqrt(squares / n + kEpsilon);
+      const double scale = 1 / std::sqrt(squares / n + kNormEpsilon);
       const int64_t of_head = c.own_weights ? head * c.head_dim : 0;
       for (int64_t i = 0; i < c.head_dim; ++i)
         expected.push_back((x.At(first + i) - mean) * scale * double{weight.At(of_head + i)});
@@ -85,7 +85,7 @@ void RunBlocks(const HeadNormArguments<T>& a, bool backwards,
 
 // Expects the heads in out [rows, stride] to be as computed, and the padding to equal `before`.
 template <class T>
-void CheckOut(const Case& c, const Guarded& out, const Guarded& before, int64_t stride,
+void CheckOut(const NormCase& c, const Guarded& out, const Guarded& before, int64_t stride,
               const std::vector<double>& expected) {
   double largest = 0;
   for (int64_t i = 0; i < c.rows * stride; ++i) {
@@ -99,12 +99,12 @@ void CheckOut(const Case& c, const Guarded& out, const Guarded& before, int64_t 
     largest = std::max(largest, std::abs(out.At(i) - value) / size);
     ASSERT_FALSE(std::isnan(out.At(i))) << Describe(c);
   }
-  EXPECT_LE(largest, 1e-5 + kRounding<T>) << Describe(c);
+  EXPECT_LE(largest, 1e-5 + kNormRounding<T>) << Describe(c);
   EXPECT_TRUE(out.Intact()) << Describe(c);
 }
 
 template <class T>
-void Check(const Case& c) {
+void Check(const NormCase& c) {
   const Guarded x = RowsOf(c, kDtypeOf<T>);
   Guarded weight = Random(c.own_weights ? c.width() : c.head_dim, Dtype::kFloat32, 2);
   const std::vector<double> expected = Expected(c, x, weight);
@@ -123,7 +123,7 @@ void Check(const Case& c) {
     a.heads = c.heads;
     a.head_dim = static_cast<int>(c.head_dim);
     a.weight_stride = c.own_weights ? c.head_dim : 0;
-    a.epsilon = kEpsilon;
+    a.epsilon = kNormEpsilon;
     a.centred = c.centred;
     RunBlocks(a, backwards, TakenAway(from));  // earlier work writes x
     CheckOut<T>(c, out, before, c.out_stride(), expected);
@@ -172,7 +172,7 @@ TEST(CudaHeadNorms, AreTheirDefinitionInFloat16) { CheckCases<Float16>(); }
 // The mean of a head is far larger than its deviation, so differences must be squared, not values.
 TEST(CudaHeadNorms, LayerNormsOfAlmostEqualValuesAreExact) {
   for (const int64_t head_dim : {64, 5120}) {
-    const Case c{2, 1, head_dim, true};
+    const NormCase c{2, 1, head_dim, true};
     Guarded x = RowsOf(c, Dtype::kFloat32);
     for (int64_t row = 0; row < c.rows; ++row) {
       for (int64_t i = 0; i < c.width(); ++i)
@@ -187,7 +187,7 @@ TEST(CudaHeadNorms, LayerNormsOfAlmostEqualValuesAreExact) {
     a.rows = c.rows;
     a.heads = 1;
     a.head_dim = static_cast<int>(head_dim);
-    a.epsilon = kEpsilon;
+    a.epsilon = kNormEpsilon;
     a.centred = true;
     const std::vector<double> expected = Expected(c, before, weight);
     RunBlocks(a, false);

@@ -18,7 +18,7 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-constexpr int64_t kRows = 3;
+constexpr int64_t kBlockRows = 3;
 constexpr float kEpsilon = 1e-5f;
 
 template <class T>
@@ -29,28 +29,28 @@ constexpr double kRounding = std::is_same_v<T, float>      ? 1e-5
 template <class T>
 void CheckNorms(bool centred, bool update) {
   for (const int64_t width : {8, 24, 576, 2056, 4104}) {
-    const int64_t count = kRows * width;
+    const int64_t count = kBlockRows * width;
     Guarded x = Random(count, kDtypeOf<T>, 1);
     Guarded more = Random(count, kDtypeOf<T>, 2);
     Guarded weight = Random(width, Dtype::kFloat32, 3);
     Guarded bias = Random(width, Dtype::kFloat32, 4);
     Guarded expected(count, Dtype::kFloat32);
-    Guarded mean(kRows, Dtype::kFloat32), scale(kRows, Dtype::kFloat32);
+    Guarded mean(kBlockRows, Dtype::kFloat32), scale(kBlockRows, Dtype::kFloat32);
     Guarded residual = x;
     for (int64_t i = 0; update && i < count; ++i) residual.Set(i, x.At(i) + more.At(i));
     Guarded wide = Widened(residual, count);
     if (centred) {
-      LayerNorm(wide.data(), Data<float>(weight), Data<float>(bias), kEpsilon, kRows, width,
+      LayerNorm(wide.data(), Data<float>(weight), Data<float>(bias), kEpsilon, kBlockRows, width,
                 Dtype::kFloat32, expected.data(), Data<float>(mean), Data<float>(scale),
                 SerialExecutor());
     } else {
-      RmsNorm(wide.data(), Data<float>(weight), kEpsilon, kRows, width, Dtype::kFloat32,
+      RmsNorm(wide.data(), Data<float>(weight), kEpsilon, kBlockRows, width, Dtype::kFloat32,
               expected.data(), Data<float>(scale), SerialExecutor());
     }
     std::vector<Guarded> results;
     for (const bool backwards : {false, true}) {
       Guarded stream = x, added = more, out(count, kDtypeOf<T>), kept(count, kDtypeOf<T>);
-      Guarded got_mean = mean, got_scale(kRows, Dtype::kFloat32);
+      Guarded got_mean = mean, got_scale(kBlockRows, Dtype::kFloat32);
       NormaliseArguments<T> arguments;
       arguments.x = Data<T>(stream);
       if (update) arguments.update = Data<T>(added);
@@ -60,7 +60,7 @@ void CheckNorms(bool centred, bool update) {
       arguments.mean = Data<float>(got_mean);
       arguments.scale = Data<float>(got_scale);
       if (backwards) arguments.kept = Data<T>(kept);
-      arguments.rows = kRows;
+      arguments.rows = kBlockRows;
       arguments.width = width;
       arguments.epsilon = kEpsilon;
       arguments.centred = centred;
@@ -72,9 +72,9 @@ void CheckNorms(bool centred, bool update) {
       test::InOrder(
           backwards, [&] { Normalise(arguments); }, earlier);
       EXPECT_LE(MaxDifference(out, expected, count), kRounding<T>) << width;
-      EXPECT_LE(MaxDifference(got_scale, scale, kRows), 1e-5) << width;
+      EXPECT_LE(MaxDifference(got_scale, scale, kBlockRows), 1e-5) << width;
       if (centred) {
-        EXPECT_LE(MaxDifference(got_mean, mean, kRows), 1e-5) << width;
+        EXPECT_LE(MaxDifference(got_mean, mean, kBlockRows), 1e-5) << width;
       } else {
         EXPECT_TRUE(got_mean == mean) << width << " wrote a mean";
       }
@@ -153,10 +153,10 @@ void CheckActivations(ActivationKind kind) {
   // A bfloat16 or float16 result of up to 40 is rounded; the expected value is not.
   constexpr double kTolerance = (std::is_same_v<T, float> ? 1 : 4) * kRounding<T>;
   for (const int64_t width : {8, 104, 2056}) {
-    Guarded x = Random(2 * kRows * width, kDtypeOf<T>, 1);
-    Guarded wide = Widened(x, 2 * kRows * width);
-    Guarded expected(kRows * width, Dtype::kFloat32), out(kRows * width, kDtypeOf<T>);
-    GatedActivation(kind, wide.data(), kRows, width, Dtype::kFloat32, expected.data(),
+    Guarded x = Random(2 * kBlockRows * width, kDtypeOf<T>, 1);
+    Guarded wide = Widened(x, 2 * kBlockRows * width);
+    Guarded expected(kBlockRows * width, Dtype::kFloat32), out(kBlockRows * width, kDtypeOf<T>);
+    GatedActivation(kind, wide.data(), kBlockRows, width, Dtype::kFloat32, expected.data(),
                     SerialExecutor());
     ActivateArguments<T> arguments;
     arguments.gate = Data<T>(x);
@@ -164,19 +164,20 @@ void CheckActivations(ActivationKind kind) {
     arguments.out = Data<T>(out);
     arguments.x_stride = 2 * width;
     arguments.out_stride = width;
-    arguments.rows = kRows;
+    arguments.rows = kBlockRows;
     arguments.width = width;
     arguments.kind = kind;
     Activate(arguments);
-    EXPECT_LE(MaxDifference(out, expected, kRows * width), kTolerance) << width;
+    EXPECT_LE(MaxDifference(out, expected, kBlockRows * width), kTolerance) << width;
     EXPECT_TRUE(out.Intact());
 
-    Activate(kind, wide.data(), kRows * width, Dtype::kFloat32, expected.data(), SerialExecutor());
+    Activate(kind, wide.data(), kBlockRows * width, Dtype::kFloat32, expected.data(),
+             SerialExecutor());
     arguments.up = nullptr;
     arguments.out = Data<T>(x);  // in place
     arguments.x_stride = width;
     Activate(arguments);
-    EXPECT_LE(MaxDifference(x, expected, kRows * width), kTolerance) << width;
+    EXPECT_LE(MaxDifference(x, expected, kBlockRows * width), kTolerance) << width;
   }
 }
 
@@ -194,13 +195,14 @@ template <class T>
 void CheckRankOneUpdate() {
   const int64_t width = 2056;
   const int64_t stride = width + 16;
-  Guarded x = Random(kRows * stride, kDtypeOf<T>, 1);
-  Guarded amount = Random(kRows, Dtype::kFloat32, 2);
+  Guarded x = Random(kBlockRows * stride, kDtypeOf<T>, 1);
+  Guarded amount = Random(kBlockRows, Dtype::kFloat32, 2);
   Guarded direction = Random(width, Dtype::kFloat32, 3);
-  Guarded wide = Widened(x, kRows * stride);
-  Guarded expected(kRows * width, Dtype::kFloat32), out(kRows * width, kDtypeOf<T>);
-  kernels::RankOneUpdate(wide.data(), stride, Data<float>(amount), Data<float>(direction), kRows,
-                         width, Dtype::kFloat32, expected.data(), width, SerialExecutor());
+  Guarded wide = Widened(x, kBlockRows * stride);
+  Guarded expected(kBlockRows * width, Dtype::kFloat32), out(kBlockRows * width, kDtypeOf<T>);
+  kernels::RankOneUpdate(wide.data(), stride, Data<float>(amount), Data<float>(direction),
+                         kBlockRows, width, Dtype::kFloat32, expected.data(), width,
+                         SerialExecutor());
   RankOneArguments<T> arguments;
   arguments.x = Data<T>(x);
   arguments.amount = Data<float>(amount);
@@ -208,10 +210,10 @@ void CheckRankOneUpdate() {
   arguments.out = Data<T>(out);
   arguments.x_stride = stride;
   arguments.out_stride = width;
-  arguments.rows = kRows;
+  arguments.rows = kBlockRows;
   arguments.width = width;
   RankOneUpdate(arguments);
-  EXPECT_LE(MaxDifference(out, expected, kRows * width), kRounding<T>);
+  EXPECT_LE(MaxDifference(out, expected, kBlockRows * width), kRounding<T>);
   EXPECT_TRUE(out.Intact());
 }
 
@@ -225,18 +227,18 @@ TEST(CudaRows, RankOneUpdatesAreThoseOfTheCpu) {
 template <class T>
 void CheckMergedParts() {
   constexpr int64_t kHeads = 5, kDim = 24, kFirst = 2, kWidth = kHeads * kDim;
-  constexpr int64_t kAll = kFirst + kRows;
+  constexpr int64_t kAll = kFirst + kBlockRows;
   Guarded near = Random(kAll * kWidth, kDtypeOf<T>, 1);
-  Guarded far = Random(kRows * kWidth, kDtypeOf<T>, 2);
+  Guarded far = Random(kBlockRows * kWidth, kDtypeOf<T>, 2);
   Guarded near_sums = Random(kHeads * kAll, Dtype::kFloat32, 3);
-  Guarded far_sums = Random(kHeads * kRows, Dtype::kFloat32, 4);
+  Guarded far_sums = Random(kHeads * kBlockRows, Dtype::kFloat32, 4);
   far_sums.Set(0, 200);  // the weight of the first part is 1, that of the second 0
-  far_sums.Set(kRows, -200);
+  far_sums.Set(kBlockRows, -200);
   Guarded expected = Widened(near, kAll * kWidth);
-  for (int64_t row = 0; row < kRows; ++row) {
+  for (int64_t row = 0; row < kBlockRows; ++row) {
     for (int64_t i = 0; i < kWidth; ++i) {
       const double a = std::exp(double{near_sums.At(i / kDim * kAll + kFirst + row)});
-      const double b = std::exp(double{far_sums.At(i / kDim * kRows + row)});
+      const double b = std::exp(double{far_sums.At(i / kDim * kBlockRows + row)});
       const int64_t at = (kFirst + row) * kWidth + i;
       const double sum = a * near.At(at) + b * far.At(row * kWidth + i);
       expected.Set(at, static_cast<float>(sum / (a + b)));
@@ -249,8 +251,8 @@ void CheckMergedParts() {
   arguments.far_sums = Data<float>(far_sums);
   arguments.near_stride = arguments.far_stride = kWidth;
   arguments.near_sums_stride = kAll;
-  arguments.far_sums_stride = kRows;
-  arguments.rows = kRows;
+  arguments.far_sums_stride = kBlockRows;
+  arguments.rows = kBlockRows;
   arguments.heads = kHeads;
   arguments.head_dim = kDim;
   MergeParts(arguments);
@@ -265,8 +267,9 @@ TEST(CudaRows, PartsOfTheKeysMerge) {
 
 TEST(CudaRows, RowsSplitInHalves) {
   constexpr int64_t kWidth = 24, kStride = 64, kFirstStride = 32;
-  Guarded from = Random(kRows * kStride, Dtype::kFloat32, 1);
-  Guarded first(kRows * kFirstStride, Dtype::kFloat32), second(kRows * kWidth, Dtype::kFloat32);
+  Guarded from = Random(kBlockRows * kStride, Dtype::kFloat32, 1);
+  Guarded first(kBlockRows * kFirstStride, Dtype::kFloat32),
+      second(kBlockRows * kWidth, Dtype::kFloat32);
   constexpr int64_t kOfWord = 4;
   SplitRowsArguments arguments;
   arguments.from = static_cast<const Words*>(from.data());
@@ -275,10 +278,10 @@ TEST(CudaRows, RowsSplitInHalves) {
   arguments.from_stride = kStride / kOfWord;
   arguments.first_stride = kFirstStride / kOfWord;
   arguments.second_stride = kWidth / kOfWord;
-  arguments.rows = kRows;
+  arguments.rows = kBlockRows;
   arguments.words = kWidth / kOfWord;
   SplitRows(arguments);
-  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+  for (int64_t i = 0; i < kBlockRows * kWidth; ++i) {
     const int64_t at = i / kWidth * kStride + i % kWidth;
     EXPECT_EQ(first.At(i / kWidth * kFirstStride + i % kWidth), from.At(at));
     EXPECT_EQ(second.At(i), from.At(at + kWidth));

@@ -29,7 +29,7 @@ void ExpectProducts(const RandomMatrix& c, const Guarded& x, const Guarded& y, i
   EXPECT_TRUE(y.Intact());
 }
 
-void CheckEqualsTheProduct() {
+void CheckEqualsTheDotProducts() {
   for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
     // For formats of single elements, sizes with a remainder after the parts of 32, and sizes below
@@ -55,7 +55,7 @@ void CheckEqualsTheProduct() {
   }
 }
 
-TEST(QuantisedMatrixVector, EqualsTheProduct) { OnEveryTarget(CheckEqualsTheProduct); }
+TEST(QuantisedMatrixVector, EqualsTheProduct) { OnEveryTarget(CheckEqualsTheDotProducts); }
 
 // An x with a single 1 selects one weight, which must equal Dequantise's to the last bit.
 void CheckWeightsAreThoseOfDequantise() {

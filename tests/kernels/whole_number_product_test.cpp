@@ -179,7 +179,7 @@ void CheckZerosAndNotFinite(RoundedBits bits) {
 
 TEST(WholeNumberProduct, HasZerosAndShowsWhatIsNotFinite) { OnTargets(CheckZerosAndNotFinite); }
 
-void CheckThreadsAndRows(RoundedBits bits) {
+void CheckThreadsAndRowsOfBits(RoundedBits bits) {
   constexpr int64_t kRows = 33, kOutputs = 100, kInputs = 256;
   for (const BlockFormat& format : Formats()) {
     const RandomMatrix weight(format, kOutputs, kInputs, true);
@@ -207,7 +207,9 @@ void CheckThreadsAndRows(RoundedBits bits) {
   }
 }
 
-TEST(WholeNumberProduct, IsBitEqualForAnyNumberOfThreadsAndRows) { OnTargets(CheckThreadsAndRows); }
+TEST(WholeNumberProduct, IsBitEqualForAnyNumberOfThreadsAndRows) {
+  OnTargets(CheckThreadsAndRowsOfBits);
+}
 
 TEST(WholeNumberProduct, StopsWhenCancelled) {
   const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0)), 5, 64,

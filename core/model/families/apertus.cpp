@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
 
-namespace midscope {
+namespace midscope::apertus {
 namespace {
 
 constexpr double kBase = 12000000.0;
@@ -69,4 +69,4 @@ const Family& ApertusFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::apertus

@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::arcee {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -31,4 +31,4 @@ const Family& ArceeFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::arcee

@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::bloom {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -74,4 +74,4 @@ const Family& BloomFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::bloom

@@ -6,7 +6,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::cohere {
 namespace {
 
 constexpr int64_t kWindow = 4096;
@@ -89,4 +89,4 @@ const Family& Cohere2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::cohere

@@ -12,7 +12,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::deepseek {
 namespace {
 
 // YaRN's temperature is part of the scale of logits; it is squared, because it applies to queries
@@ -193,4 +193,4 @@ const Family& DeepseekV3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::deepseek

@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::ernie4_5 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -36,4 +36,4 @@ const Family& Ernie45Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::ernie4_5

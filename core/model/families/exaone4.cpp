@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::exaone4 {
 namespace {
 
 constexpr int64_t kWindow = 4096;
@@ -54,4 +54,4 @@ const Family& Exaone4Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::exaone4

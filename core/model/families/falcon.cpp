@@ -14,7 +14,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::falcon {
 namespace {
 
 struct Form {
@@ -127,4 +127,4 @@ const Family& FalconFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::falcon

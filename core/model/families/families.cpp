@@ -6,7 +6,7 @@
 namespace midscope {
 
 const std::vector<const Family*>& Families() {
-#define MIDSCOPE_LIST_FAMILY(NAME) &NAME##Family(),
+#define MIDSCOPE_LIST_FAMILY(FILE, NAME) &FILE::NAME##Family(),
   static const std::vector<const Family*> families = {MIDSCOPE_FAMILIES(MIDSCOPE_LIST_FAMILY)};
 #undef MIDSCOPE_LIST_FAMILY
   return families;

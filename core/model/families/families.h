@@ -1,70 +1,72 @@
 // SPDX-License-Identifier: MIT
-// The list of families: one line per file of this folder. FAMILY(Llama) denotes the function
-// LlamaFamily() of llama.cpp.
+// The list of families. FAMILY(glm, Glm4) denotes the function glm::Glm4Family() of glm.cpp.
 #pragma once
 
 #include "core/model/families/family.h"
 
 // clang-format off
-#define MIDSCOPE_FAMILIES(FAMILY) \
-  FAMILY(Llama)                   \
-  FAMILY(Mistral)                 \
-  FAMILY(SmolLm3)                 \
-  FAMILY(Qwen2)                   \
-  FAMILY(Qwen3)                   \
-  FAMILY(Gemma)                   \
-  FAMILY(Gemma2)                  \
-  FAMILY(Gemma3)                  \
-  FAMILY(Gemma4)                  \
-  FAMILY(Phi3)                    \
-  FAMILY(Olmo2)                   \
-  FAMILY(GptNeox)                 \
-  FAMILY(Mpt)                     \
-  FAMILY(Qwen25Vl)                \
-  FAMILY(Olmo)                    \
-  FAMILY(Olmo3)                   \
-  FAMILY(Granite)                 \
-  FAMILY(Cohere)                  \
-  FAMILY(Cohere2)                 \
-  FAMILY(Glm)                     \
-  FAMILY(Glm4)                    \
-  FAMILY(Starcoder2)              \
-  FAMILY(StableLm)                \
-  FAMILY(Phi)                     \
-  FAMILY(Nemotron)                \
-  FAMILY(SeedOss)                 \
-  FAMILY(Exaone4)                 \
-  FAMILY(Arcee)                   \
-  FAMILY(Ministral)               \
-  FAMILY(Mixtral)                 \
-  FAMILY(Qwen2Moe)                \
-  FAMILY(Qwen3Moe)                \
-  FAMILY(Olmoe)                   \
-  FAMILY(Glm4Moe)                 \
-  FAMILY(Ernie45)                 \
-  FAMILY(Ministral3)              \
-  FAMILY(Gpt2)                    \
-  FAMILY(Falcon)                  \
-  FAMILY(Bloom)                   \
-  FAMILY(GptJ)                    \
-  FAMILY(Opt)                     \
-  FAMILY(InternLm3)               \
-  FAMILY(Apertus)                 \
-  FAMILY(GptOss)                  \
-  FAMILY(InternLm)                \
-  FAMILY(InternLm2)               \
-  FAMILY(Hunyuan)                 \
-  FAMILY(Llama4)                  \
-  FAMILY(DeepseekV2)              \
-  FAMILY(DeepseekV3)              \
-  FAMILY(Xglm)                    \
-  FAMILY(GptNeo)                  \
-  FAMILY(GptBigCode)
+#define MIDSCOPE_FAMILIES(FAMILY)   \
+  FAMILY(llama, Llama)              \
+  FAMILY(mistral, Mistral)          \
+  FAMILY(smollm3, SmolLm3)          \
+  FAMILY(qwen2, Qwen2)              \
+  FAMILY(qwen3, Qwen3)              \
+  FAMILY(gemma, Gemma)              \
+  FAMILY(gemma2, Gemma2)            \
+  FAMILY(gemma3, Gemma3)            \
+  FAMILY(gemma4, Gemma4)            \
+  FAMILY(phi3, Phi3)                \
+  FAMILY(olmo2, Olmo2)              \
+  FAMILY(gpt_neox, GptNeox)         \
+  FAMILY(mpt, Mpt)                  \
+  FAMILY(qwen2_5_vl, Qwen25Vl)      \
+  FAMILY(olmo, Olmo)                \
+  FAMILY(olmo3, Olmo3)              \
+  FAMILY(granite, Granite)          \
+  FAMILY(cohere, Cohere)            \
+  FAMILY(cohere, Cohere2)           \
+  FAMILY(glm, Glm)                  \
+  FAMILY(glm, Glm4)                 \
+  FAMILY(starcoder2, Starcoder2)    \
+  FAMILY(stablelm, StableLm)        \
+  FAMILY(phi, Phi)                  \
+  FAMILY(nemotron, Nemotron)        \
+  FAMILY(seed_oss, SeedOss)         \
+  FAMILY(exaone4, Exaone4)          \
+  FAMILY(arcee, Arcee)              \
+  FAMILY(mistral, Ministral)        \
+  FAMILY(mixtral, Mixtral)          \
+  FAMILY(qwen_moe, Qwen2Moe)        \
+  FAMILY(qwen_moe, Qwen3Moe)        \
+  FAMILY(olmoe, Olmoe)              \
+  FAMILY(glm4_moe, Glm4Moe)         \
+  FAMILY(ernie4_5, Ernie45)         \
+  FAMILY(mistral, Ministral3)       \
+  FAMILY(gpt2, Gpt2)                \
+  FAMILY(falcon, Falcon)            \
+  FAMILY(bloom, Bloom)              \
+  FAMILY(gptj, GptJ)                \
+  FAMILY(opt, Opt)                  \
+  FAMILY(internlm3, InternLm3)      \
+  FAMILY(apertus, Apertus)          \
+  FAMILY(gpt_oss, GptOss)           \
+  FAMILY(internlm, InternLm)        \
+  FAMILY(internlm2, InternLm2)      \
+  FAMILY(hunyuan, Hunyuan)          \
+  FAMILY(llama4, Llama4)            \
+  FAMILY(deepseek, DeepseekV2)      \
+  FAMILY(deepseek, DeepseekV3)      \
+  FAMILY(xglm, Xglm)                \
+  FAMILY(gpt_neo, GptNeo)           \
+  FAMILY(gpt_bigcode, GptBigCode)
 // clang-format on
 
 namespace midscope {
 
-#define MIDSCOPE_DECLARE_FAMILY(NAME) const Family& NAME##Family();
+#define MIDSCOPE_DECLARE_FAMILY(FILE, NAME) \
+  namespace FILE {                          \
+  const Family& NAME##Family();             \
+  }
 MIDSCOPE_FAMILIES(MIDSCOPE_DECLARE_FAMILY)
 #undef MIDSCOPE_DECLARE_FAMILY
 

@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
 
-namespace midscope {
+namespace midscope::gemma {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -35,4 +35,4 @@ const Family& GemmaFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gemma

@@ -5,7 +5,7 @@
 #include "core/model/families/gemma_common.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gemma2 {
 namespace {
 
 constexpr double kAttentionCap = 50.0;
@@ -49,4 +49,4 @@ const Family& Gemma2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gemma2

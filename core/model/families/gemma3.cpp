@@ -7,7 +7,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gemma3 {
 namespace {
 
 constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
@@ -73,4 +73,4 @@ const Family& Gemma3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gemma3

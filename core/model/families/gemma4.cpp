@@ -11,7 +11,7 @@
 #include "core/model/families/gemma_common.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gemma4 {
 namespace {
 
 constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
@@ -182,4 +182,4 @@ const Family& Gemma4Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gemma4

@@ -4,7 +4,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::glm {
 namespace {
 
 constexpr double kRotated = 0.5;
@@ -60,4 +60,4 @@ const Family& Glm4Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::glm

@@ -7,7 +7,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::glm4_moe {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -67,4 +67,4 @@ const Family& Glm4MoeFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::glm4_moe

@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gpt2 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -52,4 +52,4 @@ const Family& Gpt2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gpt2

@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gpt_bigcode {
 namespace {
 
 bool IsMultiQuery(const ConfigJson& json) { return json.Flag("multi_query", true); }
@@ -50,4 +50,4 @@ const Family& GptBigCodeFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gpt_bigcode

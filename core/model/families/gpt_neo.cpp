@@ -8,7 +8,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gpt_neo {
 namespace {
 
 // The class derives attention_layers from attention_types; files hold both, and the former counts.
@@ -85,4 +85,4 @@ const Family& GptNeoFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gpt_neo

@@ -6,7 +6,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gpt_neox {
 namespace {
 
 void SetNeox(ModelConfig* config) {
@@ -76,4 +76,4 @@ const Family& GptNeoxFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gpt_neox

@@ -7,7 +7,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gpt_oss {
 namespace {
 
 // Sets the scaling for a file without rope settings.
@@ -94,4 +94,4 @@ const Family& GptOssFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gpt_oss

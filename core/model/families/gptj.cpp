@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::gptj {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -42,4 +42,4 @@ const Family& GptJFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::gptj

@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::granite {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -40,4 +40,4 @@ const Family& GraniteFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::granite

@@ -8,7 +8,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::hunyuan {
 namespace {
 
 void SetNorms(ModelConfig* config) {
@@ -56,4 +56,4 @@ const Family& HunyuanFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::hunyuan

@@ -11,7 +11,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::internlm {
 namespace {
 
 // Reads `rotary`: by default, the base grows in runs that are longer than the context.
@@ -47,4 +47,4 @@ const Family& InternLmFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::internlm

@@ -5,7 +5,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::internlm2 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -45,4 +45,4 @@ const Family& InternLm2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::internlm2

@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::internlm3 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -32,4 +32,4 @@ const Family& InternLm3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::internlm3

@@ -6,7 +6,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::llama {
 namespace {
 
 // Divides LongChat's positions by rope_condense_ratio, like FastChat's monkey patch; transformers
@@ -53,4 +53,4 @@ const Family& LlamaFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::llama

@@ -12,7 +12,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::llama4 {
 namespace {
 
 constexpr int64_t kInterval = 4;
@@ -143,4 +143,4 @@ const Family& Llama4Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::llama4

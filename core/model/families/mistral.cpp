@@ -6,7 +6,7 @@
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::mistral {
 namespace {
 
 constexpr int64_t kWindow = 4096;
@@ -70,4 +70,4 @@ const Family& Ministral3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::mistral

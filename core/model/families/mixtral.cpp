@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::mixtral {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -36,4 +36,4 @@ const Family& MixtralFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::mixtral

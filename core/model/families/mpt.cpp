@@ -9,7 +9,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::mpt {
 namespace {
 
 void SetMpt(ModelConfig* config) {
@@ -92,4 +92,4 @@ const Family& MptFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::mpt

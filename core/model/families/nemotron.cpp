@@ -4,7 +4,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::nemotron {
 namespace {
 
 void SetLayers(ModelConfig* config) {
@@ -50,4 +50,4 @@ const Family& NemotronFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::nemotron

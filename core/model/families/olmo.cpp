@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::olmo {
 namespace {
 
 void SetNorms(ModelConfig* config) {
@@ -38,4 +38,4 @@ const Family& OlmoFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::olmo

@@ -4,7 +4,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::olmo2 {
 namespace {
 
 constexpr int64_t kPattern = 4;  // OLMo 3: every fourth layer sees all keys
@@ -43,4 +43,4 @@ const Family& Olmo2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::olmo2

@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
 
-namespace midscope {
+namespace midscope::olmo3 {
 namespace {
 
 constexpr int64_t kWindow = 4096;
@@ -35,4 +35,4 @@ const Family& Olmo3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::olmo3

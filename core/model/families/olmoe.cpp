@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::olmoe {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -45,4 +45,4 @@ const Family& OlmoeFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::olmoe

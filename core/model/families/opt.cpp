@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::opt {
 namespace {
 
 void ReadForm(const ConfigJson& json, ModelConfig* config) {
@@ -73,4 +73,4 @@ const Family& OptFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::opt

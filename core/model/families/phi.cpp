@@ -4,7 +4,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::phi {
 namespace {
 
 void SetLayers(ModelConfig* config) {
@@ -61,4 +61,4 @@ const Family& PhiFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::phi

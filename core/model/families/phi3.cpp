@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::phi3 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -33,4 +33,4 @@ const Family& Phi3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::phi3

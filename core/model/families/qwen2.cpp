@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/families/qwen_window.h"
 
-namespace midscope {
+namespace midscope::qwen2 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -30,4 +30,4 @@ const Family& Qwen2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::qwen2

@@ -6,7 +6,7 @@
 #include "core/model/families/qwen_window.h"
 #include "core/model/families/rope_settings.h"
 
-namespace midscope {
+namespace midscope::qwen2_5_vl {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -46,4 +46,4 @@ const Family& Qwen25VlFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::qwen2_5_vl

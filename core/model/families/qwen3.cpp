@@ -4,7 +4,7 @@
 #include "core/model/families/families.h"
 #include "core/model/families/qwen_window.h"
 
-namespace midscope {
+namespace midscope::qwen3 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -32,4 +32,4 @@ const Family& Qwen3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::qwen3

@@ -6,7 +6,7 @@
 #include "core/model/families/qwen_window.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::qwen_moe {
 namespace {
 
 // Every second layer up to max_window_layers has a window: as in transformers 5, unlike in qwen2.
@@ -107,4 +107,4 @@ const Family& Qwen3MoeFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::qwen_moe

@@ -3,7 +3,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::seed_oss {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -35,4 +35,4 @@ const Family& SeedOssFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::seed_oss

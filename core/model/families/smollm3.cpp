@@ -5,7 +5,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::smollm3 {
 namespace {
 
 constexpr int64_t kInterval = 4;  // the only value in llama.cpp
@@ -44,4 +44,4 @@ const Family& SmolLm3Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::smollm3

@@ -4,7 +4,7 @@
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
-namespace midscope {
+namespace midscope::stablelm {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -57,4 +57,4 @@ const Family& StableLmFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::stablelm

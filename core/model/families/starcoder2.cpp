@@ -6,7 +6,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::starcoder2 {
 namespace {
 
 void SetLayers(int64_t window, ModelConfig* config) {
@@ -64,4 +64,4 @@ const Family& Starcoder2Family() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::starcoder2

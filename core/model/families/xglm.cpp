@@ -7,7 +7,7 @@
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
-namespace midscope {
+namespace midscope::xglm {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -59,4 +59,4 @@ const Family& XglmFamily() {
   return family;
 }
 
-}  // namespace midscope
+}  // namespace midscope::xglm

@@ -16,8 +16,9 @@ ScaledMap MakeScaledMap(QCustomPlot* plot) {
   scale->axis()->setLabelFont(plot->font());
   map->setColorScale(scale);
   auto* group = new QCPMarginGroup(plot);
-  plot->axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, group);
-  scale->setMarginGroup(QCP::msBottom | QCP::msTop, group);
+  const QCP::MarginSides sides = {QCP::msBottom, QCP::msTop};
+  plot->axisRect()->setMarginGroup(sides, group);
+  scale->setMarginGroup(sides, group);
   return {map, scale};
 }
 

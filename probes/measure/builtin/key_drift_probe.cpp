@@ -21,8 +21,8 @@ namespace {
 constexpr int64_t kPlasticityKeys = 32;
 constexpr int64_t kPlasticityQueries = 128;
 
-constexpr const char* kArrays[] = {"key_slope", "query_centroid", "bias_strength",
-                                   "key_position_correlation", "attention_plasticity"};
+constexpr const char* kDriftArrays[] = {"key_slope", "query_centroid", "bias_strength",
+                                        "key_position_correlation", "attention_plasticity"};
 
 // Rows [row, head, dimension] of one layer.
 struct LayerRows {
@@ -187,7 +187,7 @@ class DriftProbe : public Probe {
 
   Record Finish(const RunResult&) override {
     std::vector<double> directions;
-    std::vector<std::vector<double>> tables(std::size(kArrays));
+    std::vector<std::vector<double>> tables(std::size(kDriftArrays));
     for (const HeadDrift& head : hook_.heads) {
       directions.insert(directions.end(), head.direction.begin(), head.direction.end());
       const auto missing = static_cast<size_t>(config_.head_dim) - head.direction.size();
@@ -210,7 +210,7 @@ class DriftProbe : public Probe {
                    CountedAxis("dimension", config_.head_dim)};
     for (size_t i = 0; i < tables.size(); ++i)
       record.arrays.push_back(
-          {kArrays[i], {"layer", "head"}, std::move(tables[i]), "", descriptions[i]});
+          {kDriftArrays[i], {"layer", "head"}, std::move(tables[i]), "", descriptions[i]});
     record.arrays.push_back(
         {"drift_direction",
          {"layer", "head", "dimension"},
@@ -234,7 +234,7 @@ Record KeyDriftMean(const Record& stacked) {
   record.axes = {AxisOf(stacked, "layer"), AxisOf(stacked, "head")};
   const auto prompts =
       static_cast<size_t>(AxisOf(stacked, "sample").size * AxisOf(stacked, "place").size);
-  for (const char* name : kArrays) {
+  for (const char* name : kDriftArrays) {
     record.arrays.push_back({std::string("mean_") + name,
                              {"layer", "head"},
                              MeanOverSamples(ArrayValues<double>(stacked, name), prompts),

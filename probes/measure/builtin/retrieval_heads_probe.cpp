@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kArrays[] = {"retrieval_score", "gold_top_share", "copied_gold_share"};
+constexpr const char* kScoreArrays[] = {"retrieval_score", "gold_top_share", "copied_gold_share"};
 
 PromptSpan RequireGold(const Prompt& prompt) {
   const PromptSpan* gold = prompt.FindSpan("gold");
@@ -57,16 +57,16 @@ class CopyingProbe : public Probe {
     record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads)};
     const std::vector<std::string> axes = {"layer", "head"};
     record.arrays = {
-        {kArrays[0], axes, score, "",
+        {kScoreArrays[0], axes, score, "",
          "share of the answer's tokens that the head copies: its largest weight lies in the gold, "
          "on the token that comes next"},
-        {kArrays[1], axes, top, "",
+        {kScoreArrays[1], axes, top, "",
          "share of the answer's tokens at which its largest weight lies in the gold"},
-        {kArrays[2], axes, copied, "",
+        {kScoreArrays[2], axes, copied, "",
          "tokens of the gold that the head copies, over the gold's tokens (arXiv 2404.15574)"}};
     record.attributes = {{"answer_tokens", static_cast<int64_t>(prompt_.answer_ids.size())},
                          {"gold_tokens", gold_.token_end - gold_.token_begin}};
-    record.signal = kArrays[0];
+    record.signal = kScoreArrays[0];
     return record;
   }
 
@@ -101,7 +101,7 @@ Record MeanOverPrompts(const Record& stacked) {
   record.name = "retrieval_heads_mean";
   record.axes = {AxisOf(stacked, "layer"), AxisOf(stacked, "head")};
   const auto heads = static_cast<size_t>(record.axes[0].size * record.axes[1].size);
-  for (const char* name : kArrays) {
+  for (const char* name : kScoreArrays) {
     const auto& values = ArrayValues<double>(stacked, name);
     std::vector<double> mean(heads);
     for (size_t i = 0; i < values.size(); ++i) {

@@ -37,8 +37,8 @@ using ::testing::HasSubstr;
 constexpr double kLogitTolerance = 1e-4;  // of the largest
 // In bfloat16 expanded weights are rounded to it; stored ones are not where products are float32's.
 constexpr double kNarrowTolerance = 0.1;
-constexpr double kAttentionTolerance = 1e-5;
-constexpr int64_t kTokens = 40;
+constexpr double kStoredTolerance = 1e-5;
+constexpr int64_t kStoredTokens = 40;
 
 std::shared_ptr<const Decoder> Open(const std::string& model, WeightStorage weights,
                                     Dtype dtype = Dtype::kFloat32, int threads = 1) {
@@ -61,19 +61,19 @@ struct Outcome {
 Outcome RunAll(const Decoder& decoder) {
   Outcome outcome;
   LastQueryAttention attention(decoder.config());
-  const std::vector<int32_t> ids = SomeTinyIds(kTokens + 3);
-  const auto trace = decoder.MakeTrace(kTokens + 3);
+  const std::vector<int32_t> ids = SomeTinyIds(kStoredTokens + 3);
+  const auto trace = decoder.MakeTrace(kStoredTokens + 3);
   RunRequest request;
-  request.ids = std::span(ids).first(kTokens);
+  request.ids = std::span(ids).first(kStoredTokens);
   request.first_logit_row = 0;
   request.hooks = {&attention};
   request.trace = trace.get();
   outcome.prefill = decoder.RunOne(request).logits;
   outcome.attention = attention.attention();
   request.hooks.clear();
-  request.prompt_tokens = kTokens;
+  request.prompt_tokens = kStoredTokens;
   request.first_logit_row = -1;
-  for (int64_t rows = kTokens + 1; rows <= kTokens + 3; ++rows) {
+  for (int64_t rows = kStoredTokens + 1; rows <= kStoredTokens + 3; ++rows) {
     request.ids = std::span(ids).first(static_cast<size_t>(rows));
     const std::vector<float> logits = decoder.RunOne(request).logits;
     outcome.decoded.insert(outcome.decoded.end(), logits.begin(), logits.end());
@@ -91,7 +91,7 @@ void ExpectSameNumbers(const std::string& model) {
   const Outcome expected = RunAll(*expanded);
   ExpectClose(actual.prefill, expected.prefill, kLogitTolerance * Largest(expected.prefill),
               "prefill");
-  ExpectClose(actual.attention, expected.attention, kAttentionTolerance, "attention");
+  ExpectClose(actual.attention, expected.attention, kStoredTolerance, "attention");
   ExpectClose(actual.decoded, expected.decoded, kLogitTolerance * Largest(expected.decoded),
               "decoding");
   const Outcome again = RunAll(*stored);
@@ -99,7 +99,7 @@ void ExpectSameNumbers(const std::string& model) {
   EXPECT_EQ(again.decoded, actual.decoded);
 
   Prompt prompt;
-  prompt.ids = SomeTinyIds(kTokens);
+  prompt.ids = SomeTinyIds(kStoredTokens);
   prompt.answer_ids = {1, 2, 3};
   WhatIf with_stored(stored, {prompt});
   WhatIf with_expanded(expanded, {prompt});
@@ -110,7 +110,7 @@ void ExpectSameNumbers(const std::string& model) {
     const WhatIfOutcome other = with_expanded.Evaluate(intervention).outcomes[0];
     ExpectClose(one.last_logits, other.last_logits, kLogitTolerance * Largest(other.last_logits),
                 setting);
-    ExpectClose(one.last_query_attention, other.last_query_attention, kAttentionTolerance, setting);
+    ExpectClose(one.last_query_attention, other.last_query_attention, kStoredTolerance, setting);
   }
 }
 

@@ -76,7 +76,7 @@ RowChoice RowsNamed(const std::string& rows) {
   return PositionSchemeRows(ParseIntervention("pi(2, rows=" + rows + ")"));
 }
 
-Intervention SettingOf(const Json& item) {
+Intervention PositionSetting(const Json& item) {
   Intervention setting = With(item["ids"].get<std::vector<double>>());
   if (item.contains("group")) setting.Add(TermOf(SelfExtend{item["group"], item["window"]}));
   if (item.contains("rows")) {
@@ -87,7 +87,7 @@ Intervention SettingOf(const Json& item) {
 }
 
 void ExpectEqualsGolden(const Json& item, const std::string& placement) {
-  const GoldenRun run = PositionsGolden().FullRun(item["model"], SettingOf(item), placement);
+  const GoldenRun run = PositionsGolden().FullRun(item["model"], PositionSetting(item), placement);
   std::vector<float> logits;
   for (const auto row : PositionsGolden()["rows"].get<std::vector<int64_t>>()) {
     const auto all = run.result.Logits(row);
@@ -96,7 +96,7 @@ void ExpectEqualsGolden(const Json& item, const std::string& placement) {
   }
   const auto expected = item["logits"].get<std::vector<float>>();
   EXPECT_LE(Difference(logits, expected), kGoldenLogitTolerance * Largest(expected))
-      << item["model"] << " " << PrintIntervention(SettingOf(item)) << " " << placement;
+      << item["model"] << " " << PrintIntervention(PositionSetting(item)) << " " << placement;
 }
 
 TEST(Positions, EqualTransformersWithTheSameIds) {
@@ -121,7 +121,7 @@ TEST(Positions, EqualTransformersWithTheSameIds) {
 TEST(Positions, ChangeTheLogits) {
   for (const Json& item : PositionsGolden()["cases"]) {
     const auto plain = PositionsGolden().FullRun(item["model"], "none");
-    const auto changed = PositionsGolden().FullRun(item["model"], SettingOf(item));
+    const auto changed = PositionsGolden().FullRun(item["model"], PositionSetting(item));
     EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
         << item["model"];

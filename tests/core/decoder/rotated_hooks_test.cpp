@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kTokens = 60;
 constexpr int64_t kAnswer = 3;
-constexpr double kTolerance = 1e-5;
+constexpr double kRotatedTolerance = 1e-5;
 
 // [layer]: rotated q of the last prompt row, rotated k of all rows.
 class RotatedRows : public Hook {
@@ -113,7 +113,7 @@ TEST(RotatedHooks, ProductsGiveThePatternOfEveryFamily) {
     DecoderOptions options;
     options.beyond_context = true;  // some are trained on fewer tokens
     const auto decoder = Decoder::Open(test::TinyModelPath(name), options);
-    EXPECT_LE(Difference(*decoder, "none"), kTolerance) << name;
+    EXPECT_LE(Difference(*decoder, "none"), kRotatedTolerance) << name;
   }
 }
 
@@ -125,7 +125,7 @@ TEST(RotatedHooks, ProductsGiveThePatternUnderSchemesAndEdits) {
           "self-extend(group=3, window=8, scale_base=20)", "ms-poe(first_layer=0, mode=code)",
           "ms-poe(first_layer=0, mode=rank)", "nope(layers=0)", "move(span=10:20, to=shift:7)",
           "channel(3, factor=-1)", "channel(3, factor=2, rows=last)"}) {
-      EXPECT_LE(Difference(*decoder, setting), kTolerance) << model << " " << setting;
+      EXPECT_LE(Difference(*decoder, setting), kRotatedTolerance) << model << " " << setting;
     }
   }
 }

@@ -18,7 +18,7 @@ std::unique_ptr<ModelSource> Random(const std::string& name, const std::string& 
   return OpenModel(test::TinyModelPath(name) + init);
 }
 
-std::vector<float> Values(const ModelSource& source, const std::string& name) {
+std::vector<float> WeightValues(const ModelSource& source, const std::string& name) {
   const TensorRef* tensor = source.Find(name);
   EXPECT_NE(tensor, nullptr) << name;
   EXPECT_EQ(tensor->format.type, kernels::BlockType::kF32);
@@ -34,22 +34,22 @@ constexpr float kQueryLast = 0.0020973975770175457f;
 
 TEST(RandomSource, NumbersAreEqualOnEveryMachine) {
   const auto source = Random("llama", "@init:7");
-  const std::vector<float> query = Values(*source, "1.query");
+  const std::vector<float> query = WeightValues(*source, "1.query");
   EXPECT_EQ(query[0], kQueryFirst);
   EXPECT_EQ(query[1], kQuerySecond);
   EXPECT_EQ(query.back(), kQueryLast);
-  EXPECT_EQ(Values(*Random("gguf-llama", "@init:7"), "1.query")[0], query[0]);
+  EXPECT_EQ(WeightValues(*Random("gguf-llama", "@init:7"), "1.query")[0], query[0]);
 }
 
 TEST(RandomSource, EveryTensorHasItsOwnStream) {
   const auto source = Random("llama");
-  const std::vector<float> query = Values(*source, "0.query");
-  EXPECT_NE(query[0], Values(*source, "1.query")[0]);
-  EXPECT_NE(query[0], Values(*source, "0.key")[0]);
-  EXPECT_NE(query[0], Values(*Random("llama", "@init:2"), "0.query")[0]);
-  EXPECT_EQ(query, Values(*Random("llama", "@init:1"), "0.query"));
+  const std::vector<float> query = WeightValues(*source, "0.query");
+  EXPECT_NE(query[0], WeightValues(*source, "1.query")[0]);
+  EXPECT_NE(query[0], WeightValues(*source, "0.key")[0]);
+  EXPECT_NE(query[0], WeightValues(*Random("llama", "@init:2"), "0.query")[0]);
+  EXPECT_EQ(query, WeightValues(*Random("llama", "@init:1"), "0.query"));
   source->DontNeed(*source->Find("0.query"));
-  EXPECT_EQ(query, Values(*source, "0.query"));
+  EXPECT_EQ(query, WeightValues(*source, "0.query"));
 }
 
 TEST(RandomSource, MatricesAreNormalAndNormsAreOne) {
@@ -60,7 +60,7 @@ TEST(RandomSource, MatricesAreNormalAndNormsAreOne) {
   double count = 0;
   for (const NeededTensor& tensor : NeededTensors(source->config())) {
     if (tensor.shape.size() != 2) continue;
-    for (const float value : Values(*source, tensor.name())) {
+    for (const float value : WeightValues(*source, tensor.name())) {
       const double z = value / 0.03;
       sum += z;
       squares += z * z;
@@ -72,10 +72,10 @@ TEST(RandomSource, MatricesAreNormalAndNormsAreOne) {
   EXPECT_NEAR(sum / count, 0, 4 / std::sqrt(count));
   EXPECT_NEAR(squares / count, 1, 4 * std::sqrt(2 / count));
   EXPECT_NEAR(fourth / count, 3, 4 * std::sqrt(96 / count));
-  EXPECT_THAT(Values(*source, "0.attention_norm"), ::testing::Each(1.0f));
-  EXPECT_THAT(Values(*source, "0.query.bias"), ::testing::Each(0.0f));
+  EXPECT_THAT(WeightValues(*source, "0.attention_norm"), ::testing::Each(1.0f));
+  EXPECT_THAT(WeightValues(*source, "0.query.bias"), ::testing::Each(0.0f));
   // Gemma's norms in a folder are weights minus one.
-  EXPECT_THAT(Values(*Random("gemma2"), "final_norm"), ::testing::Each(0.0f));
+  EXPECT_THAT(WeightValues(*Random("gemma2"), "final_norm"), ::testing::Each(0.0f));
 }
 
 TEST(RandomSource, HasANameANoteAndAHash) {

@@ -14,14 +14,15 @@ namespace {
 
 using nlohmann::json;
 
-json Json(const std::vector<std::string>& arguments) {
+json JsonTexts(const std::vector<std::string>& arguments) {
   const ProgramRun run = RunMidscope(arguments);
   EXPECT_EQ(run.status, 0) << run.err;
   return json::parse(run.out);
 }
 
 TEST(ReferenceNumbers, FranceIdsAndTopLogits) {
-  const json result = Json({"probe", "embedded", "--prompt", "The capital of France is", "--json"});
+  const json result =
+      JsonTexts({"probe", "embedded", "--prompt", "The capital of France is", "--json"});
   EXPECT_EQ(result["tokens"], 5);
   EXPECT_EQ(result["token_ids"], json({504, 3575, 282, 4649, 314}));
   const std::pair<int, double> expected[] = {{7042, 17.3713}, {260, 14.8886}, {4528, 13.2450}};
@@ -34,12 +35,12 @@ TEST(ReferenceNumbers, FranceIdsAndTopLogits) {
 
 TEST(ReferenceNumbers, SpecialTokensAndDigits) {
   const json result =
-      Json({"probe", "embedded", "--prompt", "Hello world, 123 <|im_start|>user", "--json"});
+      JsonTexts({"probe", "embedded", "--prompt", "Hello world, 123 <|im_start|>user", "--json"});
   EXPECT_EQ(result["token_ids"], json({19556, 905, 28, 216, 33, 34, 35, 216, 1, 4093}));
 }
 
 TEST(ReferenceNumbers, ModelFacts) {
-  const json info = Json({"info", "embedded", "--json"});
+  const json info = JsonTexts({"info", "embedded", "--json"});
   const json expected = {{"architecture", "llama"},
                          {"layers", 30},
                          {"heads", 9},
@@ -58,8 +59,8 @@ TEST(ReferenceNumbers, ModelFacts) {
 TEST(ReferenceNumbers, TurningChannel100TurnsTheBiasOfTheListTask) {
   const std::string turned = "channel(100, factor=-1, layers=8-25)";
   const json result =
-      Json({"sweep", "embedded", "--task", "list:lines=20", "--places", "1,20", "--samples", "10",
-            "--seed", "1", "--with", "none", "--with", turned, "--json"});
+      JsonTexts({"sweep", "embedded", "--task", "list:lines=20", "--places", "1,20", "--samples",
+                 "10", "--seed", "1", "--with", "none", "--with", turned, "--json"});
   std::map<std::pair<std::string, int>, double> nll;
   for (const json& row : result["rows"]) {
     EXPECT_EQ(row["samples"], 10);

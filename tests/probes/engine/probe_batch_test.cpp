@@ -14,6 +14,7 @@
 #include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
 #include "probes/prompt/task_prompt.h"
+#include "tests/probes/support/local_engine_fixture.h"
 #include "tests/probes/support/open_model.h"
 
 namespace midscope {
@@ -21,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::EmbeddedModel;
+using testing::Find;
 using ::testing::HasSubstr;
 
 Record Small(std::vector<double> values, const std::vector<int64_t>& positions, int64_t tokens) {
@@ -101,13 +103,6 @@ struct ListBatch {
   std::unique_ptr<Task> task;
   ProbeBatch batch;
 };
-
-const Record& Find(const std::vector<Record>& records, const std::string& name) {
-  for (const Record& record : records) {
-    if (record.name == name) return record;
-  }
-  throw std::logic_error("no record " + name);
-}
 
 TEST(ProbeBatch, GivesTheNumbersOfSingleRuns) {
   const ListBatch list("span_attention,logit_lens");

@@ -121,9 +121,9 @@ TEST_F(ProgramExport, EveryFileIsExportedAsTextAndNumbers) {
     const ProgramRun csv = RunMidscope({"export", file});
     Expect(csv, "csv of " + name);
     ExpectTable(csv.out, name);
-    const ProgramRun json = RunMidscope({"export", file, "--format", "json"});
-    Expect(json, "json of " + name);
-    EXPECT_FALSE(nlohmann::json::parse(json.out)["records"].empty()) << name;
+    const ProgramRun exported = RunMidscope({"export", file, "--format", "json"});
+    Expect(exported, "json of " + name);
+    EXPECT_FALSE(nlohmann::json::parse(exported.out)["records"].empty()) << name;
     Expect(RunMidscope({"export", file, "--out", File(name + ".npz")}), "npz of " + name);
     EXPECT_EQ(Contents(File(name + ".npz")).substr(0, 4), std::string("PK\3\4", 4)) << name;
   }

@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-class PromptText {
+class PromptBuilder {
  public:
   void Add(std::string_view text) { text_ += text; }
 
