@@ -38,6 +38,11 @@ void CheckCovered(const ModelConfig& config) {
         std::string("gradients need rotary positions, but ") + UnrotatedText(config.positions),
         "Use a model with rotary positions");
   }
+  if (config.delta_rule.used()) {
+    throw Failure("model " + config.architecture,
+                  "gradients do not support layers without attention (gated delta rule) yet",
+                  "Use a model that attends in every layer, or measures without gradients");
+  }
   if (config.stream_norms || config.embedding_width > 0) {
     throw Failure("model " + config.architecture,
                   "gradients do not support norms of the stream or projected embeddings");

@@ -59,7 +59,10 @@
   FAMILY(DeepseekV3)              \
   FAMILY(Xglm)                    \
   FAMILY(GptNeo)                  \
-  FAMILY(GptBigCode)
+  FAMILY(GptBigCode)              \
+  FAMILY(Qwen3Next)               \
+  FAMILY(Qwen35)                  \
+  FAMILY(Qwen35Moe)
 // clang-format on
 
 namespace midscope {
