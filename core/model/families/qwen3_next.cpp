@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Qwen3-Next and Qwen3.5: three of four layers mix tokens by a gated delta rule; the others have
 // attention whose outputs are gated. Qwen3-Next and the larger Qwen3.5 models have experts.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
@@ -18,8 +22,8 @@ void ReadKindsOfLayers(const ConfigJson& json, ModelConfig* config) {
   constexpr std::string_view kRecurrent = "linear_attention";
   const std::vector<std::string> types = json.Texts("layer_types");
   if (!types.empty() && std::ssize(types) != config->layers) {
-    json.Fail("layer_types names " + std::to_string(types.size()) + " layers; the model has " +
-              std::to_string(config->layers));
+    json.Fail(
+        fmt::format("layer_types names {} layers; the model has {}", types.size(), config->layers));
   }
   const int64_t interval = json.Count("full_attention_interval", kMaxLayers, 4);
   for (int64_t layer = 0; layer < config->layers; ++layer) {
@@ -34,8 +38,14 @@ void ReadKindsOfLayers(const ConfigJson& json, ModelConfig* config) {
   }
 }
 
-// The settings of both file formats.
+// The settings of both file formats. The kinds of layers must be set.
 void SetQwen3Next(ModelConfig* config) {
+  const auto recurrent = std::count_if(config->attention.begin(), config->attention.end(),
+                                       [](const LayerAttention& layer) { return layer.recurrent; });
+  config->notes.push_back(
+      fmt::format("{} of its {} layers have no attention (a gated delta rule mixes their tokens): "
+                  "what is measured of attention is 0 there",
+                  recurrent, config->layers));
   config->query_key_norm = QueryKeyNorm::kHead;
   config->gated_attention = true;
 }
@@ -46,7 +56,6 @@ void ReadCommon(const ConfigJson& json, FolderDefaults defaults, ModelConfig* co
   defaults.context = 32768;
   ReadLlamaLike(json, defaults, config);
   ReadRope(json, RopeObject(json), {.partial = kTurningShare, .text_of_mrope = true}, config);
-  SetQwen3Next(config);
   config->norm_adds_one = true;
   config->delta_rule = {
       .key_heads = json.Count("linear_num_key_heads", kMaxWidth, 16),
@@ -62,6 +71,7 @@ void ReadCommon(const ConfigJson& json, FolderDefaults defaults, ModelConfig* co
         "convolutions");
   }
   ReadKindsOfLayers(json, config);
+  SetQwen3Next(config);
 }
 
 void ReadExperts(const ConfigJson& json, int64_t count, int64_t per_row, bool normalised,
@@ -179,7 +189,6 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, bool tiled, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   ReadGgufPredictionLayers(metadata, config);
-  SetQwen3Next(config);
   metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
   const int64_t value_heads = metadata.Count("ssm.time_step_rank", kMaxWidth);
   const int64_t value_width = metadata.Count("ssm.inner_size", kMaxWidth);
@@ -199,6 +208,7 @@ void ReadGguf(const GgufMetadata& metadata, bool tiled, ModelConfig* config) {
     attention.recurrent = (layer + 1) % interval != 0;
     attention.rotary = !attention.recurrent;
   }
+  SetQwen3Next(config);
   config->experts = ReadGgufExperts(metadata, config->layers);
   if (config->experts.count == 0) return;
   config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);
