@@ -15,6 +15,9 @@
 
 namespace midscope {
 
+// A trace has the states of layers without attention before every kStateRows-th row.
+inline constexpr int64_t kStateRows = 512;
+
 // The contents of a trace that determine its size.
 struct TraceParts {
   bool residual = true;     // false: keys and values only

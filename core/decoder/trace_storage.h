@@ -18,9 +18,6 @@ namespace midscope {
 
 class RecordedRows;
 
-// A trace has the states of layers without attention before every kStateRows-th row.
-inline constexpr int64_t kStateRows = 512;
-
 // Returns the number of values of one such state (delta_rule_step.h).
 int64_t DeltaStateSize(const DeltaRule& rule);
 

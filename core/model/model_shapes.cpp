@@ -36,7 +36,7 @@ void CheckDeltaRule(const ModelConfig& config, const std::string& thing) {
   const DeltaRule& rule = config.delta_rule;
   if (!rule.used()) return;
   // Each is at most 2^20 (kMaxWidth), so their products cannot overflow.
-  const int64_t widest = std::max({rule.key_width(), rule.value_width(), rule.taps * 4});
+  const int64_t widest = std::max(rule.key_width(), rule.value_width());
   if (rule.value_heads % rule.key_heads == 0 && widest <= kMaxWidth) return;
   throw Failure(thing, fmt::format("recurrent layers with {} key heads of {} dimensions, {} value "
                                    "heads of {} and a convolution of {} rows are not supported",

@@ -2,8 +2,6 @@
 // Layers that mix rows by a delta rule start again at stored states: continuations, what-ifs and
 // shared prefixes of more than one state equal full runs. What transformers computes is in
 // families_test.cpp.
-#include "core/decoder/delta_rule_step.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "core/decoder/trace_storage.h"
+#include "core/decoder/trace.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
