@@ -76,7 +76,7 @@ TEST(Qwen3Next, TermsLeaveLayersWithoutAttentionAlone) {
   const ModelConfig config = ConfigWith("qwen3-5", {});
   const auto plain = CompilePlans({}, config, 40);
   for (const char* setting : {"ms-poe(first_layer=0)", "pi(2)", "channel(3, factor=0)",
-                              "block(from=last, to=3:9)", "streaming(keys=9)"}) {
+                              "block(from=last, to=3:9)", "streaming(sink=2, recent=9)"}) {
     const auto plans = CompilePlans(ParseIntervention(setting), config, 40);
     EXPECT_EQ(plans[0], plain[0]) << setting;
     EXPECT_EQ(plans[2], plain[2]) << setting;
