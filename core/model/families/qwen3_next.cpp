@@ -271,8 +271,8 @@ const Family& Qwen35Family() {
 }
 
 const Family& Qwen35MoeFamily() {
-  static const Family family = {"qwen3_5_moe", "qwen3_5_moe_text", ReadMoe, MoeTensors, "", nullptr,
-                                nullptr};
+  static const Family family = {"qwen3_5_moe", "qwen3_5_moe_text", ReadMoe,         MoeTensors,
+                                "qwen35moe",   ReadTiledGguf,      TiledGgufTensors};
   return family;
 }
 
