@@ -113,7 +113,9 @@ class Loader {
     const int64_t q_width = config_.QueryWidth(layer);
     const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
-    if (config_.latent.used()) {
+    if (attention.recurrent) {
+      weights.delta = Delta(prefix);
+    } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else {
       weights.query_key_value =
@@ -122,7 +124,10 @@ class Loader {
                                  {prefix + (attention.value_is_key ? "key" : "value"), kv_width}});
     }
     const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
-    weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
+    if (!attention.recurrent)
+      weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
+    if (config_.gated_attention && !attention.recurrent)
+      weights.attention_gate = Stack(config_.hidden, {{prefix + "attention_gate", q_width}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
     } else {
@@ -140,6 +145,7 @@ class Loader {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
+    if (attention.recurrent) return weights;
     if (config_.plain_query_key_norm) {
       if (attention.rotary) weights.query_norm.assign(static_cast<size_t>(head_dim), 1.0f);
       weights.key_norm = weights.query_norm;
@@ -149,6 +155,25 @@ class Loader {
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? head_dim : kv_width);
       if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
+    return weights;
+  }
+
+  DeltaWeights Delta(const std::string& prefix) {
+    const DeltaRule& rule = config_.delta_rule;
+    const std::string own = prefix + "delta_";
+    DeltaWeights weights;
+    weights.input = Stack(config_.hidden, {{own + "mixed", rule.mixed_width()},
+                                           {own + "gate", rule.value_width()},
+                                           {own + "rate", rule.value_heads},
+                                           {own + "decay", rule.value_heads}});
+    weights.decay_bias = Vector(own + "decay_bias", rule.value_heads);
+    weights.decay_scale = Vector(own + "decay_scale", rule.value_heads);
+    for (float& scale : weights.decay_scale) {
+      if (rule.log_decays) scale = -std::exp(scale);
+    }
+    weights.taps = Floats(own + "taps", rule.mixed_width(), rule.taps).t().contiguous();
+    weights.norm = at::tensor(Vector(own + "norm", rule.value_dim));
+    weights.out = Stack(rule.value_width(), {{own + "out", config_.hidden}});
     return weights;
   }
 

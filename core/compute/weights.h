@@ -53,11 +53,23 @@ struct LatentWeights {
   Projection value_out;  // [heads * value, rank]: maps the latent key to heads' values
 };
 
+// Weights of a layer with ModelConfig::delta_rule.
+struct DeltaWeights {
+  Projection input;                // query, key and value; gate [value width]; rates; decays
+  std::vector<float> decay_bias;   // [value_heads]
+  std::vector<float> decay_scale;  // [value_heads], negative
+  at::Tensor taps;                 // [rows of the convolution, mixed width] float32
+  at::Tensor norm;                 // [value_dim] float32
+  Projection out;                  // value width inputs
+};
+
 struct LayerWeights {
+  DeltaWeights delta;  // only in layers without attention
   LatentWeights latent;
   XieluSettings xielu;         // used if that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
+  Projection attention_gate;   // heads * head_dim outputs; no outputs: none
   Projection attention_out;    // heads * head_dim inputs
   MlpWeights mlp;              // empty in layers with experts
   ExpertWeights experts;       // only in layers with experts
@@ -84,14 +96,18 @@ struct LayerWeights {
       visit(part.gate_up);
       visit(part.down);
     };
-    if (latent.key.weight.outputs() > 0) {
+    if (delta.out.weight.outputs() > 0) {
+      visit(delta.input);
+      visit(delta.out);
+    } else if (latent.key.weight.outputs() > 0) {
       if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
       for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})
         visit(*part);
     } else {
       visit(query_key_value);
     }
-    visit(attention_out);
+    if (attention_gate.weight.outputs() > 0) visit(attention_gate);
+    if (attention_out.weight.outputs() > 0) visit(attention_out);
     if (experts.experts.empty()) return visit_mlp(mlp);
     visit(experts.router);
     for (MlpWeights& expert : experts.experts) visit_mlp(expert);

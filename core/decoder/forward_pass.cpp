@@ -7,6 +7,7 @@
 
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/attention/latent_attention.h"
+#include "core/decoder/delta_rule_step.h"
 #include "core/decoder/mlp.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
@@ -158,7 +159,7 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
   // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
-  AttentionHalf(sequences, layer);
+  config_.HasAttention(layer) ? AttentionHalf(sequences, layer) : DeltaRuleHalf(sequences, layer);
   MlpHalf(sequences, layer);
   for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
   Show(sequences, HookSite::kResidPost, layer, residual_);
@@ -245,11 +246,32 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
     if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
+  if (config_.gated_attention) z.mul_(Projected(normalized_, weights.attention_gate).sigmoid_());
   DropUnneededRows(sequences, z);
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
-  const at::Tensor update =
-      Projected(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out);
+  LeaveMixer(sequences, layer,
+             Projected(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out));
+}
+
+void ForwardPass::DeltaRuleHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  const DeltaWeights& weights = weights_.layers[static_cast<size_t>(layer)].delta;
+  EnterAttention(sequences, layer);
+  const at::Tensor projected = Projected(normalized_, weights.input);
+  context_.ThrowIfCancelled();
+  at::Tensor z = Empty(packed_rows_, config_.delta_rule.value_width());
+  for (SequencePass& sequence : sequences) {
+    sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
+    if (sequence.active_rows() == 0) continue;
+    MixByDeltaRule({config_, weights, executor_, context_}, sequence, layer, projected, z);
+  }
+  DropUnneededRows(sequences, z);
+  LeaveMixer(sequences, layer, Projected(z, weights.out));
+}
+
+void ForwardPass::LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer,
+                             const at::Tensor& update) {
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   ScaleUpdate(update);

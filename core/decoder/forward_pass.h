@@ -77,11 +77,14 @@ class ForwardPass {
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  void DeltaRuleHalf(std::vector<SequencePass>& sequences, int64_t layer);
   // Drops active rows, rows of the residual stream and rows of z [packed rows, heads * head_dim]
   // before first_needed_row.
   void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);
   // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
+  // Finishes the update of the attention or the delta rule, and enters the MLP.
+  void LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/decoder/delta_rule_step.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
@@ -65,17 +66,18 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
 }
 
 // Sets the rows that are computed in each layer.
-void SetRows(SequencePass& sequence, int64_t layers) {
+void SetRows(SequencePass& sequence, const ModelConfig& config) {
   if (sequence.request->rerun) {
     sequence.changed_row = sequence.request->rerun->first_row;
     for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
   } else {
-    sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
+    sequence.changed_row.assign(static_cast<size_t>(config.layers), sequence.trace->rows());
   }
   // Otherwise the trace would already hold every row.
   MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
   sequence.first_row =
       FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
+  if (config.delta_rule.used()) StartAtStates(config, sequence);
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   if (!request.rerun &&
       !SamePositions(sequence.trace->plans(), sequence.plans, sequence.trace->rows()))
     sequence.trace->Truncate(0);
-  SetRows(sequence, config.layers);
+  SetRows(sequence, config);
   sequence.end_layer = config.layers;
   if (request.rerun && request.rerun->end_layer >= 0) {
     MIDSCOPE_CHECK_LE(request.rerun->end_layer, config.layers);

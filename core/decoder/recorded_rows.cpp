@@ -88,7 +88,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const RunRequest& request = *sequence.request;
   const ModelConfig& config = parts.config;
   if (!request.rerun || !sequence.keeps() || sequence.end_layer != config.layers ||
-      request.likeliest > 0 || request.ratios) {
+      request.likeliest > 0 || request.ratios || config.delta_rule.used()) {
     return false;
   }
   const int64_t first_layer = sequence.FirstLayer();

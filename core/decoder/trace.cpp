@@ -53,7 +53,8 @@ void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices,
 std::vector<int64_t> KeyWidths(const ModelConfig& config) {
   std::vector<int64_t> widths(static_cast<size_t>(config.layers));
   for (size_t layer = 0; layer < widths.size(); ++layer)
-    widths[layer] = config.KeyWidth(static_cast<int64_t>(layer));
+    if (config.HasAttention(static_cast<int64_t>(layer)))
+      widths[layer] = config.KeyWidth(static_cast<int64_t>(layer));
   return widths;
 }
 
@@ -92,6 +93,10 @@ int64_t Trace::bytes() const {
     if (memory.rows > 0)
       sums += static_cast<int64_t>(memory.matrix.nbytes() + memory.key_sums.nbytes());
   }
+  for (const auto& [layer, states] : storage_->delta_states) {
+    sums += static_cast<int64_t>(states.kept.nbytes());
+    if (states.latest_row > 0) sums += static_cast<int64_t>(states.latest.nbytes());
+  }
   return sums + Bytes(storage_->keys) + Bytes(storage_->values) + Bytes(storage_->residual) +
          Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) +
          Bytes(storage_->projected_keys) + Bytes(storage_->projected_values);
@@ -123,6 +128,7 @@ void Trace::DropLayersBelow(int64_t layer) {
   std::erase_if(storage_->channel_means,
                 [&](const auto& mean) { return mean.first.first < layer; });
   std::erase_if(storage_->memories, [&](const auto& memory) { return memory.first < layer; });
+  std::erase_if(storage_->delta_states, [&](const auto& states) { return states.first < layer; });
 }
 
 void Trace::Truncate(int64_t rows) {
@@ -151,6 +157,13 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
   storage_->head_sums.clear();
   storage_->channel_means.clear();
   storage_->memories.clear();
+  for (auto& [layer, states] : storage_->delta_states) {
+    const DeltaStates& from = donor.storage_->delta_states.at(layer);
+    const int64_t count = rows / kStateRows;
+    states.kept.narrow(0, 0, count).copy_(from.kept.narrow(0, 0, count));
+    states.latest_row = from.latest_row == rows ? rows : 0;
+    if (states.latest_row > 0) states.latest = from.latest.clone();
+  }
   OnTrace(*storage_, [&] {
     copy(donor.storage_->keys, storage_->keys);
     copy(donor.storage_->values, storage_->values);
@@ -221,6 +234,18 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
          floats * kept * static_cast<int64_t>(sizeof(float));
 }
 
+int64_t DeltaStateSize(const DeltaRule& rule) {
+  return rule.value_heads * rule.key_dim * rule.value_dim + (rule.taps - 1) * rule.mixed_width();
+}
+
+int64_t DeltaStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer) {
+  int64_t layers = 0;
+  for (int64_t layer = first_layer; layer < config.layers; ++layer)
+    layers += config.HasAttention(layer) ? 0 : 1;
+  return layers * (rows / kStateRows + 1) * DeltaStateSize(config.delta_rule) *
+         static_cast<int64_t>(sizeof(float));
+}
+
 int64_t MemoryBytes(const ModelConfig& config) {
   return config.LargestKeyWidth() * (config.head_dim + 1) * static_cast<int64_t>(sizeof(float));
 }
@@ -258,6 +283,11 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   const auto floats = [&](at::Device device) {
     return at::empty({capacity}, options.dtype(at::kFloat).device(device));
   };
+  for (int64_t layer = first_layer; layer < config.layers; ++layer) {
+    if (config.HasAttention(layer)) continue;
+    storage->delta_states[layer].kept =
+        at::empty({capacity / kStateRows, DeltaStateSize(config.delta_rule)}, at::kFloat);
+  }
   if (residual) add(storage->residual, layers + 1, hidden_rows);
   if (residual && KeepsScale(config)) add(storage->norm_scale, layers, floats);
   if (residual && KeepsMean(config)) add(storage->norm_mean, layers, floats);

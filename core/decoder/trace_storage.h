@@ -18,6 +18,16 @@ namespace midscope {
 
 class RecordedRows;
 
+// Returns the number of values of one such state (delta_rule_step.h).
+int64_t DeltaStateSize(const DeltaRule& rule);
+
+// The states of one layer, float32 in host memory.
+struct DeltaStates {
+  at::Tensor kept;    // [capacity / kStateRows, state]: before rows kStateRows, 2 kStateRows ...
+  at::Tensor latest;  // [state]: before latest_row
+  int64_t latest_row = 0;  // 0: none
+};
+
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
   // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
@@ -46,6 +56,7 @@ struct Trace::Storage {
   // For stored layers with a compressive memory: its state after earlier runs. Dropped when a row
   // that it contains is written again.
   std::map<int64_t, SegmentMemory> memories;
+  std::map<int64_t, DeltaStates> delta_states;  // of stored layers without attention
   // The latest re-run that can be recorded; null: none.
   std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;

@@ -29,6 +29,7 @@ bool IsLinear(const TensorPlace& place) {
     case RowPart::kExpertOdd:
     case RowPart::kByHead:
     case RowPart::kOnlyRow:
+    case RowPart::kTaps:
       return false;
     default:
       return true;

@@ -87,6 +87,7 @@ struct LayerAttention {
   int64_t head_dim = 0;         // if it is not the model's, which is the largest; else 0 (gemma4)
   int64_t key_value_heads = 0;  // if they are not the model's; else 0
   bool value_is_key = false;    // the projected key is also the value: there is no value matrix
+  bool recurrent = false;       // no attention: ModelConfig::delta_rule mixes the rows instead
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -132,6 +133,25 @@ struct LatentAttention {
   bool used() const { return rank > 0; }
 };
 
+// Layers that mix rows by the gated delta rule (arXiv 2412.06464) instead of attention: each value
+// head has a matrix S [key_dim, value_dim] as its state, and for each row with key k, value v,
+// query q, decay a and rate b: S = a S; S += k (b (v - S^T k))^T; output S^T q. Queries, keys and
+// values first pass a causal convolution; queries and keys then have length 1.
+struct DeltaRule {
+  int64_t key_heads = 0;    // 0: the model has no such layers
+  int64_t value_heads = 0;  // a multiple of key_heads
+  int64_t key_dim = 0;      // per head
+  int64_t value_dim = 0;    // per head
+  int64_t taps = 0;         // rows of the convolution, including the row itself
+  // Value head v uses key head v % key_heads (GGUF) instead of v / (value_heads / key_heads).
+  bool tiled = false;
+  bool log_decays = false;  // decay scales are stored as logarithms of their negatives (folders)
+  bool used() const { return key_heads > 0; }
+  int64_t key_width() const { return key_heads * key_dim; }
+  int64_t value_width() const { return value_heads * value_dim; }
+  int64_t mixed_width() const { return 2 * key_width() + value_width(); }  // query, key, value
+};
+
 struct ModelConfig {
   std::string architecture;  // "llama", "gemma2"; not read by the decoder
   std::string name;          // the model's name in the file; may be empty
@@ -160,6 +180,9 @@ struct ModelConfig {
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
   LatentAttention latent;
+  DeltaRule delta_rule;
+  // The heads' outputs are multiplied by the sigmoid of another projection of the layer's input.
+  bool gated_attention = false;
   // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
   // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: no factor.
   double query_growth = 0;
@@ -229,6 +252,7 @@ struct ModelConfig {
   LayerAttention AttentionOf(int64_t layer) const {
     return attention.empty() ? LayerAttention{} : attention[static_cast<size_t>(layer)];
   }
+  bool HasAttention(int64_t layer) const { return !AttentionOf(layer).recurrent; }
   int64_t HeadDim(int64_t layer) const {
     const int64_t own = AttentionOf(layer).head_dim;
     return own > 0 ? own : head_dim;

@@ -32,6 +32,18 @@ void CheckRope(const ModelConfig& config, const std::string& thing) {
   }
 }
 
+void CheckDeltaRule(const ModelConfig& config, const std::string& thing) {
+  const DeltaRule& rule = config.delta_rule;
+  if (!rule.used()) return;
+  // Each is at most 2^20 (kMaxWidth), so their products cannot overflow.
+  const int64_t widest = std::max(rule.key_width(), rule.value_width());
+  if (rule.value_heads % rule.key_heads == 0 && widest <= kMaxWidth) return;
+  throw Failure(thing, fmt::format("recurrent layers with {} key heads of {} dimensions, {} value "
+                                   "heads of {} and a convolution of {} rows are not supported",
+                                   rule.key_heads, rule.key_dim, rule.value_heads, rule.value_dim,
+                                   rule.taps));
+}
+
 void CheckExperts(const ModelConfig& config, const std::string& thing) {
   const ExpertSettings& experts = config.experts;
   if (experts.count == 0) return;
@@ -101,6 +113,22 @@ void AddLatentAttention(const ModelConfig& config, int64_t layer,
   add("attention_out", {config.hidden, config.heads * latent.value});
 }
 
+void AddDeltaRule(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
+  const DeltaRule& rule = config.delta_rule;
+  const auto add = [&](const char* name, std::vector<int64_t> shape) {
+    tensors->push_back({std::string("N.delta_") + name, std::move(shape), layer});
+  };
+  add("mixed", {rule.mixed_width(), config.hidden});
+  add("gate", {rule.value_width(), config.hidden});
+  add("rate", {rule.value_heads, config.hidden});
+  add("decay", {rule.value_heads, config.hidden});
+  add("decay_bias", {rule.value_heads});
+  add("decay_scale", {rule.value_heads});
+  add("taps", {rule.mixed_width(), rule.taps});
+  add("norm", {rule.value_dim});
+  add("out", {config.hidden, rule.value_width()});
+}
+
 void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   if (config.latent.used()) return AddLatentAttention(config, layer, tensors);
   const int64_t query = config.QueryWidth(layer);
@@ -109,6 +137,8 @@ void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTe
   tensors->push_back({"N.key", {key, config.hidden}, layer});
   if (!config.AttentionOf(layer).value_is_key)
     tensors->push_back({"N.value", {key, config.hidden}, layer});
+  if (config.gated_attention)
+    tensors->push_back({"N.attention_gate", {query, config.hidden}, layer});
   tensors->push_back({"N.attention_out", {config.hidden, query}, layer});
 }
 
@@ -127,7 +157,8 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("attention_output_norm", {hidden});
     add("mlp_output_norm", {hidden});
   }
-  if (config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
+  const bool attends = config.HasAttention(layer);
+  if (attends && config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
     const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
     add("query_norm", {of_head ? config.HeadDim(layer) : query});
     add("key_norm", {of_head ? config.HeadDim(layer) : key});
@@ -137,7 +168,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   }
   if (config.attention_sinks) add("sinks", {config.heads});
   if (config.layer_scale) add("layer_scale", {1});
-  AddAttention(config, layer, tensors);
+  attends ? AddAttention(config, layer, tensors) : AddDeltaRule(config, layer, tensors);
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
   } else {
@@ -164,6 +195,7 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   }
   CheckRope(config, thing);
   CheckExperts(config, thing);
+  CheckDeltaRule(config, thing);
   if (static_cast<int64_t>(config.attention.size()) != config.layers) {
     throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
                                      config.attention.size(), config.layers));

@@ -56,6 +56,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
     case RowPart::kExpert:
     case RowPart::kByHead:
     case RowPart::kOnlyRow:
+    case RowPart::kTaps:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
@@ -63,7 +64,14 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
     case RowPart::kExpertUp:
     case RowPart::kExpertEven:
     case RowPart::kExpertOdd:
+    case RowPart::kHeadFirst:
+    case RowPart::kHeadSecond:
+    case RowPart::kGroupedRate:
+    case RowPart::kGroupedDecay:
       return 2 * rows;
+    case RowPart::kGroupedMixed:
+    case RowPart::kGroupedGate:
+      return config.delta_rule.mixed_width() + config.delta_rule.value_width();
     default:
       return heads * config.head_dim;
   }
@@ -103,9 +111,45 @@ int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
   return head * (queries + 2) + queries + (part == RowPart::kHeadValue ? 1 : 0);
 }
 
+// Returns the first row of each decoder's row in a file whose rows are grouped by key head of a
+// delta rule. In each group, `before` rows precede `count` of the part's.
+void AddGrouped(const DeltaRule& rule, int64_t group, int64_t before, int64_t count,
+                std::vector<int64_t>* order) {
+  for (int64_t head = 0; head < rule.key_heads; ++head) {
+    for (int64_t row = 0; row < count; ++row) order->push_back(head * group + before + row);
+  }
+}
+
+// The order of rows in a file that is grouped by key head; empty for other parts.
+std::vector<int64_t> GroupedOrder(RowPart part, const DeltaRule& rule) {
+  std::vector<int64_t> order;
+  const int64_t values = rule.used() ? rule.value_heads / rule.key_heads : 0;
+  const int64_t width = values * rule.value_dim;
+  const int64_t group = 2 * rule.key_dim + 2 * width;
+  if (part == RowPart::kGroupedMixed) {
+    AddGrouped(rule, group, 0, rule.key_dim, &order);
+    AddGrouped(rule, group, rule.key_dim, rule.key_dim, &order);
+    AddGrouped(rule, group, 2 * rule.key_dim, width, &order);
+  } else if (part == RowPart::kGroupedGate) {
+    AddGrouped(rule, group, 2 * rule.key_dim + width, width, &order);
+  } else if (part == RowPart::kGroupedRate) {
+    AddGrouped(rule, 2 * values, 0, values, &order);
+  } else if (part == RowPart::kGroupedDecay) {
+    AddGrouped(rule, 2 * values, values, values, &order);
+  }
+  return order;
+}
+
 // Returns the row of the file for each of the decoder's rows; empty if they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
-  std::vector<int64_t> order;
+  std::vector<int64_t> order = GroupedOrder(part, config.delta_rule);
+  if (!order.empty()) return order;
+  if (part == RowPart::kHeadFirst || part == RowPart::kHeadSecond) {
+    const int64_t other = part == RowPart::kHeadSecond ? config.head_dim : 0;
+    for (int64_t row = 0; row < rows; ++row)
+      order.push_back(row + row / config.head_dim * config.head_dim + other);
+    return order;
+  }
   if (part == RowPart::kExpertEven || part == RowPart::kExpertOdd) {
     for (int64_t row = 0; row < rows; ++row)
       order.push_back(2 * row + (part == RowPart::kExpertOdd ? 1 : 0));
@@ -128,6 +172,7 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
 
 // Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers).
 bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
+  if (name.starts_with("mtp.")) return true;  // qwen3_next, qwen3_5
   for (int64_t extra = 0; extra < config.prediction_layers; ++extra) {
     const std::string layer = std::to_string(config.layers + extra) + ".";
     if (name.starts_with("model.layers." + layer) || name.starts_with("blk." + layer)) return true;
@@ -320,6 +365,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
+  if (part == RowPart::kTaps) wanted = {shape[0], 1, shape[1]};
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
   // Norms with separate weights per head are [heads, head_dim].

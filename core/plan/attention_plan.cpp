@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
@@ -55,6 +56,18 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
   return plans;
 }
 
+// Takes edits of attention out of the plans of layers that have none.
+void LeaveAttentionAlone(const ModelConfig& config, int64_t tokens,
+                         std::vector<AttentionPlan>& plans) {
+  std::vector<AttentionPlan> plain = PlainPlans(config, tokens);
+  for (size_t layer = 0; layer < plans.size(); ++layer) {
+    if (config.HasAttention(static_cast<int64_t>(layer))) continue;
+    plain[layer].residual = std::move(plans[layer].residual);
+    plain[layer].patches = std::move(plans[layer].patches);
+    plans[layer] = std::move(plain[layer]);
+  }
+}
+
 }  // namespace
 
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
@@ -91,6 +104,7 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   LimitScheme(RowsOf(PositionSchemeRows(intervention), prompt_tokens), own, plans);
   apply(TermStage::kAfterPositions);
   LimitIds(id_rows, own, plans);
+  if (config.delta_rule.used()) LeaveAttentionAlone(config, length, plans);
   // A norm after the rotation would cancel such a factor.
   if (config.norm_after_rotation) {
     for (AttentionPlan& plan : plans) plan.magnitude = 1.0;

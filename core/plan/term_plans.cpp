@@ -31,6 +31,16 @@ void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& pla
   }
 }
 
+[[noreturn]] void RefuseWithoutAttention(const TermPlans& plans, const std::string& which) {
+  std::string attending;
+  for (int64_t layer = 0; layer < plans.config.layers; ++layer) {
+    if (!plans.config.HasAttention(layer)) continue;
+    attending += (attending.empty() ? "" : ", ") + std::to_string(layer);
+  }
+  throw UsageError(plans.term, which + " no attention: a gated delta rule mixes its tokens instead",
+                   "This model attends in layers " + attending);
+}
+
 }  // namespace
 
 void ApplyTerms(TermStage stage, const Intervention& intervention, const ModelConfig& config,
@@ -108,6 +118,17 @@ void ForLayers(const LayerSet& layers, const TermPlans& plans,
   }
 }
 
+void ForAttentionLayers(const LayerSet& layers, const TermPlans& plans,
+                        const std::function<void(AttentionPlan& plan, int64_t layer)>& change) {
+  bool any = false;
+  ForLayers(layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+    if (!plans.config.HasAttention(layer)) return;
+    any = true;
+    change(plan, layer);
+  });
+  if (!any) RefuseWithoutAttention(plans, "layers " + layers.Text() + " have");
+}
+
 RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const TermPlans& plans) {
   if (rows.by_rule) return RowsOf(rows.rule, plans.prompt_tokens);
   CheckSpan(rows.passage, layers, plans);
@@ -143,8 +164,11 @@ void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
     }
     const int64_t members = name.group ? config.heads / key_heads : 1;
     const bool every = name.layer == kEveryLayer;
+    if (!every && !config.HasAttention(name.layer))
+      RefuseWithoutAttention(plans, fmt::format("layer {} has", name.layer));
     const int64_t last_layer = every ? config.layers - 1 : name.layer;
     for (int64_t layer = every ? 0 : name.layer; layer <= last_layer; ++layer) {
+      if (!config.HasAttention(layer)) continue;
       for (int64_t head = name.head * members; head < (last + 1) * members; ++head)
         change(plans.plans[static_cast<size_t>(layer)], layer, head);
     }
@@ -159,7 +183,7 @@ void ForLayersAndHeads(
   ForHeads(names, plans, [&](AttentionPlan&, int64_t layer, int64_t head) {
     heads[static_cast<size_t>(layer)][static_cast<size_t>(head)] = 1;
   });
-  ForLayers(layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+  ForAttentionLayers(layers, plans, [&](AttentionPlan& plan, int64_t layer) {
     LayerHeads& of_layer = heads[static_cast<size_t>(layer)];
     const auto named = std::count(of_layer.begin(), of_layer.end(), 1);
     if (named == plans.config.heads) of_layer.clear();

@@ -58,6 +58,11 @@ void ForRotatedLayers(const LayerSet& layers, const TermPlans& plans,
 void ForLayers(const LayerSet& layers, const TermPlans& plans,
                const std::function<void(AttentionPlan& plan, int64_t layer)>& change);
 
+// Like ForLayers, without layers that have no attention. Throws Error (usage) if none of the layers
+// has any.
+void ForAttentionLayers(const LayerSet& layers, const TermPlans& plans,
+                        const std::function<void(AttentionPlan& plan, int64_t layer)>& change);
+
 // Throws Error (usage) if the prompt lacks these tokens, or if the passage is not resolved yet (it
 // still has a name).
 void CheckSpan(const TokenSpan& span, const LayerSet& layers, const TermPlans& plans);
@@ -66,12 +71,13 @@ void CheckSpan(const TokenSpan& span, const LayerSet& layers, const TermPlans& p
 RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const TermPlans& plans);
 
 // Calls change(plan of the layer, layer, query head) for each query head that the names select.
-// Throws Error (usage) if the model lacks one.
+// Throws Error (usage) if the model lacks one, or its layer has no attention.
 void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
               const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change);
 
 // Calls change(plan, heads) for each of the layers in which the names select any head, with these
-// heads. Throws Error (usage) if the model lacks a layer or head.
+// heads. Throws Error (usage) if the model lacks a layer or head, or has no attention in any of the
+// layers.
 void ForLayersAndHeads(
     const LayerSet& layers, const std::vector<HeadName>& names, const TermPlans& plans,
     const std::function<void(AttentionPlan& plan, const LayerHeads& heads)>& change);

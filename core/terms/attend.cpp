@@ -16,7 +16,7 @@ struct Attend {
 };
 
 void Apply(const Attend& edit, const TermPlans& plans) {
-  ForLayers(edit.layers, plans, [&](AttentionPlan& plan, int64_t) {
+  ForAttentionLayers(edit.layers, plans, [&](AttentionPlan& plan, int64_t) {
     plan.window = edit.keys;
     plan.chunk = 0;
   });

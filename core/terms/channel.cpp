@@ -87,7 +87,7 @@ void Apply(const ChannelScaling& scaling, const TermPlans& plans) {
   }
   CheckLayers(scaling.layers, plans.config, term);
   const RowRange rows = RowsOf(scaling.rows, plans.prompt_tokens);
-  ForLayers(scaling.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+  ForAttentionLayers(scaling.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
     AddToLayer(scaling, rows, layer, term, plan);
   });
 }

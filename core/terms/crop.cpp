@@ -10,7 +10,7 @@ void Apply(const Crop& crop, const TermPlans& plans) {
   CheckSpan(crop.span, crop.layers, plans);
   const int64_t first_hidden = crop.keep == CropKeep::kFirst ? 1 : 0;
   if (first_hidden >= crop.span.begin) return;
-  ForLayers(crop.layers, plans, [&](AttentionPlan& plan, int64_t) {
+  ForAttentionLayers(crop.layers, plans, [&](AttentionPlan& plan, int64_t) {
     plan.edits.hidden.push_back({{crop.span.begin, crop.span.end}, first_hidden, crop.span.begin});
   });
 }

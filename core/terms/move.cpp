@@ -79,7 +79,7 @@ void Apply(const Move& move, const TermPlans& plans) {
   CheckPositions(move, plans);
   MovedTokens moved{RowsOf(move.rows, plans.prompt_tokens), move.span.begin, move.span.end,
                     move.shift};
-  ForLayers(move.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+  ForAttentionLayers(move.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
     moved.to_tokens = move.to_tokens && plan.position_ids.given();
     for (const MovedTokens& other : plan.edits.moved) {
       if (moved.begin >= other.end || other.begin >= moved.end) continue;

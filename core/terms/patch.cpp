@@ -101,6 +101,11 @@ void Apply(const Patch& patch, const TermPlans& plans) {
   // If the source has not been run yet: the rows that the patch would change.
   const TakenRows taken =
       patch.taken.rows.empty() ? TakenRows{PromptRows(rows, plans.prompt_tokens)} : patch.taken;
+  if (!HasHeads(patch.what)) {
+    return ForLayers(patch.layers, plans, [&](AttentionPlan& plan, int64_t) {
+      plan.patches.push_back({patch.what, taken, {}});
+    });
+  }
   ForLayersAndHeads(patch.layers, patch.heads, plans,
                     [&](AttentionPlan& plan, const LayerHeads& heads) {
                       plan.patches.push_back({patch.what, taken, heads});

@@ -199,6 +199,10 @@ constexpr const char* kLlama3 =
 constexpr const char* kQwen2 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// Qwen/Qwen3.5 tokenizer.json: like Qwen 2's, but combining marks belong to words.
+constexpr const char* kQwen35 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+)"
+    R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 // ByteDance-Seed/Seed-OSS tokenizer.json: like Qwen 2's, without line ends after punctuation.
 constexpr const char* kSeed =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)"
@@ -241,7 +245,7 @@ struct Scheme {
   bool adds_bos = false;
 };
 
-constexpr std::array<Scheme, 35> kSchemes = {
+constexpr std::array<Scheme, 36> kSchemes = {
     {{"smollm", {kDigit, kGpt2}, false, false},
      {"starcoder", {kDigit, kGpt2}, false, false},
      {"refact", {kDigit, kGpt2}, false, false},
@@ -267,6 +271,7 @@ constexpr std::array<Scheme, 35> kSchemes = {
      {"dbrx", {kLlama3, nullptr}, false, false},
      {"smaug-bpe", {kLlama3, nullptr}, false, false},
      {"qwen2", {kQwen2, nullptr}, false, true},
+     {"qwen35", {kQwen35, nullptr}, false, true},
      {"deepseek-r1-qwen", {kQwen2, nullptr}, false, true},
      {"megrez", {kQwen2, nullptr}, false, true},
      {"gpt-4o", {kGpt4o, nullptr}, false, false},

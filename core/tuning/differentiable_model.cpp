@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
 #include "core/tuning/checkpointing.h"
+#include "core/tuning/chunked_delta_rule.h"
 #include "kernels/check.h"
 #include "kernels/types.h"
 
@@ -138,7 +140,9 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   };
   const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
   const at::Tensor middle =
-      stream + finished(prefix + "attention_output_norm", Attention(layer, input, heads));
+      stream + finished(prefix + "attention_output_norm", config_.HasAttention(layer.index)
+                                                              ? Attention(layer, input, heads)
+                                                              : MixedByDeltaRule(prefix, input));
 
   const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
   const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");
@@ -173,8 +177,48 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
     const at::Tensor pattern = at::softmax(logits, -1).narrow(-1, 0, k.size(1));
     z = at::matmul(pattern.to(v.scalar_type()), v);
   }
+  if (config_.gated_attention) {
+    const at::Tensor gate = Linear(layer.prefix + "attention_gate", x);
+    z = z * at::sigmoid(gate.unflatten(1, {config_.heads, -1}).transpose(0, 1));
+  }
   if (heads) z = heads(layer.index, z);
   return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
+}
+
+// As MixByDeltaRule of the decoder.
+at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& prefix,
+                                                 const at::Tensor& x) const {
+  const DeltaRule& rule = config_.delta_rule;
+  const std::string own = prefix + "delta_";
+  const auto floats = [&](const std::string& name) { return Weight(own + name).to(at::kFloat); };
+  const auto projected = [&](const std::string& name) {
+    return Linear(own + name, x).to(at::kFloat);
+  };
+  const at::Tensor channels = at::constant_pad_nd(projected("mixed").t(), {rule.taps - 1, 0});
+  const at::Tensor mixed = at::silu(at::conv1d(channels.unsqueeze(0), floats("taps").unsqueeze(1),
+                                               {}, 1, at::IntArrayRef{0}, 1, rule.mixed_width()))
+                               .squeeze(0)
+                               .t();
+  const int64_t shared = rule.value_heads / rule.key_heads;
+  const auto of_value_heads = [&](int64_t first) {
+    const at::Tensor heads = mixed.narrow(1, first, rule.key_width())
+                                 .unflatten(1, {rule.key_heads, rule.key_dim})
+                                 .transpose(0, 1);
+    const at::Tensor unit = heads * at::rsqrt(heads.square().sum(-1, true) + 1e-6);
+    return rule.tiled ? unit.repeat({shared, 1, 1}) : unit.repeat_interleave(shared, 0);
+  };
+  const at::Tensor q = of_value_heads(0) / std::sqrt(static_cast<double>(rule.key_dim));
+  const at::Tensor v = mixed.narrow(1, 2 * rule.key_width(), rule.value_width())
+                           .unflatten(1, {rule.value_heads, rule.value_dim})
+                           .transpose(0, 1);
+  const at::Tensor scale = floats("decay_scale");
+  const at::Tensor log_decay = at::softplus(projected("decay") + floats("decay_bias")) *
+                               (rule.log_decays ? -scale.exp() : scale);
+  const at::Tensor out = ChunkedDeltaRule(q, of_value_heads(rule.key_width()), v, log_decay.t(),
+                                          at::sigmoid(projected("rate")).t());
+  const at::Tensor normed =
+      Normed(NormKind::kRms, config_.norm_epsilon, out, floats("norm"), {}).transpose(0, 1);
+  return Linear(own + "out", (normed.flatten(1) * at::silu(projected("gate"))).to(x.scalar_type()));
 }
 
 // Returns queries or keys [token, head, head_dim], normed, clamped and rotated.

@@ -99,6 +99,7 @@ class DifferentiableModel {
                      const at::Tensor& x) const;
   QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x) const;
   QueryKeyValue LatentProjections(const LayerTensors& layer, const at::Tensor& x) const;
+  at::Tensor MixedByDeltaRule(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor Mlp(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor ActivatedMlp(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor Xielu(const std::string& prefix, const at::Tensor& x) const;

@@ -13,12 +13,24 @@
 namespace midscope {
 namespace {
 
+// Returns the example with the first layer that has attention in place of layer 0.
+std::string WithAttention(std::string example, const ModelConfig& config) {
+  int64_t layer = 0;
+  while (layer + 1 < config.layers && !config.HasAttention(layer)) ++layer;
+  for (const std::string& before : {std::string("L"), std::string("layers=")}) {
+    const size_t found = example.find(before + "0");
+    if (found != std::string::npos)
+      example.replace(found + before.size(), 1, std::to_string(layer));
+  }
+  return example;
+}
+
 // Returns an example of a term. Throws std::logic_error if its description has none that can be
 // parsed.
 Intervention Example(const TermType& term, const ModelConfig& config) {
   if (term.sample) return term.sample(config);
   try {
-    return ParseIntervention(term.small_example);
+    return ParseIntervention(WithAttention(term.small_example, config));
   } catch (const Error& error) {
     throw std::logic_error("no example of the term '" + term.name + "': " + error.what());
   }

@@ -27,20 +27,22 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RopeScaling, kind, factor, original_context,
                                    beta_slow, truncate, attention_factor, short_factors,
                                    long_factors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk, logit_divisor,
-                                   head_dim, key_value_heads, value_is_key)
+                                   head_dim, key_value_heads, value_is_key, recurrent)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
                                    score, normalised, choice_bias, groups, groups_per_row,
                                    groups_by_largest, scale, scales_input, layers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, value, norm_epsilon,
                                    interleaved, split)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, value_dim, taps,
+                                   tiled, log_decays)
 // In two parts: the library's macros take at most 63 fields.
 #define MIDSCOPE_MODEL_FIELDS(CONVERT)                                                             \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
       CONVERT, architecture, name, layers, heads, key_value_heads, head_dim, hidden, feed_forward, \
       vocabulary, embedding_width, trained_context, beyond_context, positions, rope_base,          \
       rope_local_base, rope_dimensions, turning_pairs, rope_scaling, alibi_max_bias, latent,       \
-      query_growth, query_growth_context, query_growth_unrotated, alibi_bfloat16, alibi_scale,     \
-      position_offset, attention))                                                                 \
+      delta_rule, gated_attention, query_growth, query_growth_context, query_growth_unrotated,     \
+      alibi_bfloat16, alibi_scale, position_offset, attention))                                    \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
       CONVERT, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights, input_norms,       \
       output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation, value_norm,     \

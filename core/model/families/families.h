@@ -58,7 +58,10 @@
   FAMILY(deepseek, DeepseekV3)      \
   FAMILY(xglm, Xglm)                \
   FAMILY(gpt_neo, GptNeo)           \
-  FAMILY(gpt_bigcode, GptBigCode)
+  FAMILY(gpt_bigcode, GptBigCode)   \
+  FAMILY(qwen3_next, Qwen3Next)     \
+  FAMILY(qwen3_next, Qwen35)        \
+  FAMILY(qwen3_next, Qwen35Moe)
 // clang-format on
 
 namespace midscope {

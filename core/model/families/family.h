@@ -37,6 +37,14 @@ enum class RowPart {
   kExpertOdd,   // likewise: up
   kByHead,      // [head, its rows, columns]
   kOnlyRow,     // a matrix of one row, used as a vector
+  kHeadFirst,   // [head][one, other][head_dim] (qwen3_next: queries, gates)
+  kHeadSecond,
+  kMixed,         // [query, key, value of all heads] of a delta rule, as in the decoder
+  kTaps,          // [channel, 1, rows]: a convolution that does not mix channels
+  kGroupedMixed,  // [key head][its query, key, values, gates] of a delta rule (qwen3_next)
+  kGroupedGate,
+  kGroupedRate,  // [key head][its rates, decays]
+  kGroupedDecay,
 };
 
 // The name of a file's tensor. kWeight: `file_name`.weight, possibly with a bias; kBare:

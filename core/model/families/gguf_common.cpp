@@ -167,7 +167,10 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
   CheckNeutral(metadata);
   config->layers = metadata.Count("block_count", kMaxLayers);
   config->hidden = metadata.Count("embedding_length", kMaxWidth);
-  config->feed_forward = metadata.Count("feed_forward_length", kMaxWidth);
+  // Not in files whose layers all have experts.
+  const bool has_width = metadata.Has("feed_forward_length") || !metadata.Has("expert_count");
+  config->feed_forward =
+      metadata.Count(has_width ? "feed_forward_length" : "expert_feed_forward_length", kMaxWidth);
   config->trained_context = metadata.Count("context_length", kMaxTokens);
   config->heads = metadata.Count("attention.head_count", kMaxWidth);
   config->key_value_heads = metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);

@@ -45,6 +45,14 @@ const std::vector<TextWrapper>& TextWrappers() {
        .flat = true,
        .text_may_tie = true,
        .other_parts = {"visual."}},
+      {.model_type = "qwen3_5",
+       .family = qwen3_next::Qwen35Family,
+       .text_types = {"qwen3_5_text"},
+       .other_parts = {"visual."}},
+      {.model_type = "qwen3_5_moe",
+       .family = qwen3_next::Qwen35MoeFamily,
+       .text_types = {"qwen3_5_moe_text"},
+       .other_parts = {"visual."}},
   };
   return wrappers;
 }

@@ -115,7 +115,12 @@ std::vector<int64_t> OtherHeadLayers(const ModelConfig& config) {
 }
 std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
   if (config.positions != PositionKind::kRotary) return {};
-  return LayersOf(config.attention, [](const LayerAttention& layer) { return !layer.rotary; });
+  return LayersOf(config.attention,
+                  [](const LayerAttention& layer) { return !layer.rotary && !layer.recurrent; });
+}
+
+std::vector<int64_t> NoAttentionLayers(const ModelConfig& config) {
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.recurrent; });
 }
 
 std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
@@ -157,6 +162,14 @@ Json ExpertsJson(const ModelConfig& config) {
           {"width", experts.width},
           {"shared_width", NumberOrNull(experts.shared_width)},
           {"layers", ExpertLayers(config)}};
+}
+
+Json DeltaRuleJson(const ModelConfig& config) {
+  const DeltaRule& rule = config.delta_rule;
+  if (!rule.used()) return nullptr;
+  return {{"layers", NoAttentionLayers(config)}, {"key_heads", rule.key_heads},
+          {"value_heads", rule.value_heads},     {"key_dim", rule.key_dim},
+          {"value_dim", rule.value_dim},         {"convolution", rule.taps}};
 }
 
 // Returns "500000, llama3 scaling by 8 of a context of 8192, ...".
@@ -331,6 +344,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
     json["rope"] = RopeJson(config);
     json["sliding_window"] = WindowJson(config);
     json["experts"] = ExpertsJson(config);
+    json["delta_rule"] = DeltaRuleJson(config);
     json["tokenizer"] = {{"model", tokenizer.model},
                          {"pre_tokenizer", tokenizer.pre_tokenizer},
                          {"vocabulary", tokenizer.vocabulary},
@@ -388,6 +402,12 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     return text;
   }
   if (config.experts.count > 0) add("experts", ExpertsText(config));
+  if (const auto layers = NoAttentionLayers(config); !layers.empty()) {
+    add("no attention", fmt::format("in layers {}: a gated delta rule of {} key heads and {} value "
+                                    "heads mixes their tokens",
+                                    LayersText(layers), config.delta_rule.key_heads,
+                                    config.delta_rule.value_heads));
+  }
   if (const auto layers = NoPositionLayers(config); !layers.empty()) {
     add("no positions", "in layers " + LayersText(layers));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/sums.h"
 #include "core/base/utf8.h"
@@ -55,6 +56,12 @@ class AttributionProbe : public Probe {
     of_head_.resize(heads);
     of_part_.resize(kParts * static_cast<size_t>(config_.layers));
     if (!by_key_) return;
+    if (config_.gated_attention) {
+      throw UsageError(kKeysOption,
+                       "the model gates what a head has read, so that a token's share is not "
+                       "its weight times its value",
+                       "Leave it out: heads are told as in other models");
+    }
     const auto keys = static_cast<size_t>(input.prompt_tokens());
     of_head_and_key_.resize(heads * keys);
     without_key_.resize(heads);
@@ -86,6 +93,13 @@ class AttributionProbe : public Probe {
 
  private:
   void ReadLayer(int64_t layer, std::span<const double> direction) {
+    const auto index = static_cast<size_t>(layer);
+    const auto layers = static_cast<size_t>(config_.layers);
+    of_part_[kMlp * layers + index] = Dot(parts_.MlpOut(layer), direction);
+    if (!config_.HasAttention(layer)) {
+      of_part_[kAttentionBias * layers + index] = Dot(parts_.MixerOut(layer), direction);
+      return;
+    }
     const std::span<const float> z = parts_.Z(layer);
     const HeadDirections heads = decoder_.DirectionsOfHeads(layer, z, direction);
     const auto width = static_cast<size_t>(config_.HeadDim(layer));
@@ -98,11 +112,8 @@ class AttributionProbe : public Probe {
       sum += value;
       if (by_key_) without_key_[at] = value - ReadKeys(layer, static_cast<int64_t>(head), of_z);
     }
-    const auto index = static_cast<size_t>(layer);
-    const auto layers = static_cast<size_t>(config_.layers);
     of_part_[kHeads * layers + index] = sum;
     of_part_[kAttentionBias * layers + index] = heads.constant;
-    of_part_[kMlp * layers + index] = Dot(parts_.MlpOut(layer), direction);
   }
 
   // Stores the contribution that the head reads from each key; returns their sum.
@@ -160,7 +171,8 @@ class AttributionProbe : public Probe {
                       {"part", "layer"},
                       std::move(of_part_),
                       "logits",
-                      "what the layer's heads together, its attention's bias and its MLP add"}};
+                      "what the layer's heads together, its attention's bias and its MLP add; in a "
+                      "layer without attention the second is its delta rule"}};
     record.signal = "answer_attribution";
     if (by_key_) AddKeys(record);
     return record;

@@ -21,7 +21,7 @@ std::vector<float> FirstRow(const HookView& view) {
 
 StreamParts::StreamParts(const ModelConfig& config, bool values)
     : config_(config), with_values_(values) {
-  for (auto* of_layers : {&z_, &mlp_out_, &values_})
+  for (auto* of_layers : {&z_, &mlp_out_, &mixer_out_, &values_})
     of_layers->resize(static_cast<size_t>(config.layers));
 }
 
@@ -33,6 +33,8 @@ HookRequest StreamParts::Request(const HookPoint& point, const SequenceInfo& seq
     case HookSite::kZ:
     case HookSite::kMlpOut:
       return last;
+    case HookSite::kAttentionOut:
+      return config_.HasAttention(point.layer) ? HookRequest{} : last;
     case HookSite::kResidPost:
       return point.layer + 1 == config_.layers ? last : HookRequest{};
     case HookSite::kValue: {
@@ -58,6 +60,9 @@ void StreamParts::OnActivation(HookView& view) {
       break;
     case HookSite::kMlpOut:
       mlp_out_[layer] = FirstRow(view);
+      break;
+    case HookSite::kAttentionOut:
+      mixer_out_[layer] = FirstRow(view);
       break;
     case HookSite::kResidPost:
       last_stream_ = FirstRow(view);
@@ -101,6 +106,10 @@ std::span<const float> StreamParts::Z(int64_t layer) const {
 
 std::span<const float> StreamParts::MlpOut(int64_t layer) const {
   return mlp_out_[static_cast<size_t>(layer)];
+}
+
+std::span<const float> StreamParts::MixerOut(int64_t layer) const {
+  return mixer_out_[static_cast<size_t>(layer)];
 }
 
 std::span<const float> StreamParts::Values(int64_t layer) const {

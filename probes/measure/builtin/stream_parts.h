@@ -12,8 +12,8 @@
 namespace midscope {
 
 // For the last prompt row, reads the embedding, each layer's z and MLP output, and the output of
-// the last layer; with `values`, also every layer's values of all prompt rows, as attention mixes
-// them.
+// the last layer; of layers without attention all that they add beside their MLP; with `values`,
+// also every layer's values of all prompt rows, as attention mixes them.
 class StreamParts : public Hook {
  public:
   StreamParts(const ModelConfig& config, bool values);
@@ -24,6 +24,7 @@ class StreamParts : public Hook {
   std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
   std::span<const float> MlpOut(int64_t layer) const;                  // [hidden]
+  std::span<const float> MixerOut(int64_t layer) const;  // [hidden], of layers without attention
   // [key, key_value_heads * head_dim], clamped or normed if the model does so.
   std::span<const float> Values(int64_t layer) const;
 
@@ -36,6 +37,7 @@ class StreamParts : public Hook {
   std::vector<float> last_stream_;
   std::vector<std::vector<float>> z_;
   std::vector<std::vector<float>> mlp_out_;
+  std::vector<std::vector<float>> mixer_out_;
   std::vector<std::vector<float>> values_;
 };
 

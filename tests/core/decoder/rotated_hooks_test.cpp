@@ -73,6 +73,7 @@ double Difference(const Decoder& decoder, const std::string& setting) {
   const auto plans = CompilePlans(request.intervention, config, kTokens, kTokens + kAnswer);
   double difference = 0;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (!config.HasAttention(layer)) continue;
     const AttentionPlan& plan = plans[static_cast<size_t>(layer)];
     const int64_t head_dim = config.HeadDim(layer);
     EXPECT_EQ(rotated.k[layer].size(),

@@ -9,7 +9,7 @@ with eager attention:
     rows       [3]  rows of the prompt with logits
     logits     [3, vocabulary]
     greedy     [20 to 32] the continuation, each token from a whole new run (no cache)
-    attention  [layer, head, key] of the last prompt row
+    attention  [layer, head, key] of the last prompt row; 0 in layers without attention
     experts    [layer with experts, token, choice], only of models that have them: expert and weight, largest first
 The two best logits of each greedy step stay at least MARGIN of the largest logit apart: seeds are tried until those of
 the first 20 steps do, and the continuation ends where later ones do not.
@@ -81,9 +81,11 @@ def build(kind, options, seed):
             if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
-                adds_one = kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron"
+                adds_one = kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron" or kind.startswith(("Qwen3Next", "Qwen3_5")) and "linear_attn" not in name
                 if name.endswith("sinks"):
                     noise = 1.0 + 5 * noise
+                if name.endswith("A_log"):
+                    noise -= 2.0  # states last for tens of tokens
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
                 if kind.startswith("Gemma4") and name.endswith("q_norm.weight"):
                     parameter.mul_(0.4)  # its logits are not divided: no rounding may choose another key
@@ -193,7 +195,10 @@ def run(model, ids):
         model = model.language_model  # transformers 5.24 fails on text alone
     with torch.no_grad():
         out = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
-    return out.logits[0], out.attentions
+    attentions = iter(out.attentions)
+    types = getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"] * len(out.attentions)
+    none = torch.zeros_like(out.attentions[0])  # of layers without attention
+    return out.logits[0], [none if kind == "linear_attention" else next(attentions) for kind in types]
 
 
 def choices(model, ids):

@@ -45,6 +45,11 @@ DEEPSEEK = {key: value for key, value in COMMON.items() if key != "head_dim"} | 
 
 GEMMA4 = dict(COMMON, num_hidden_layers=3, sliding_window=11, global_head_dim=16, num_global_key_value_heads=2, attention_k_eq_v=True, hidden_size_per_layer_input=0)
 
+# A delta rule of 2 key heads and 4 value heads in every second layer.
+DELTA = dict(COMMON, num_hidden_layers=4, head_dim=12, layer_types=["linear_attention", "full_attention"] * 2,
+             linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=6, linear_value_head_dim=10)
+SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -182,6 +187,13 @@ MODELS = {
     "gpt-neo": ("GPTNeo", dict(vocab_size=VOCABULARY, hidden_size=30, intermediate_size=44, num_layers=3, num_heads=3, max_position_embeddings=131, window_size=11, attention_types=[[["global", "local"], 1], [["local"], 1]], bos_token_id=257, eos_token_id=258), "bfloat16"),
     "gpt-bigcode": ("GPTBigCode", dict(GPT, n_inner=44), "bfloat16"),
     "gpt-bigcode-heads": ("GPTBigCode", dict(GPT, n_embd=18, multi_query=False, tie_word_embeddings=False), "bfloat16"),
+    "qwen3-next": ("Qwen3Next", dict(DELTA | SPARSE, mlp_only_layers=[1], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5)), "bfloat16"),
+    "qwen3-5": ("Qwen3_5", dict(DELTA, attention_bias=True, linear_conv_kernel_dim=3, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), "bfloat16"),
+    "qwen3-5-pictures": ("Qwen3_5Pictures", dict(text_config=dict(DELTA, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], hidden_size=18, pad_token_id=0, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=18, patch_size=4)), "bfloat16"),
+    "qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, linear_num_value_heads=2, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), "bfloat16"),
+    "gguf-qwen3-next": ("Qwen3Next", dict(DELTA | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5)), None),
+    "gguf-qwen3-5": ("Qwen3_5", dict(DELTA, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
+    "gguf-qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
     "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
@@ -218,6 +230,9 @@ CLASSES = {
     "Gemma4": ("Gemma4TextConfig", "Gemma4ForCausalLM"),
     "Gemma4Pictures": ("Gemma4Config", "Gemma4ForConditionalGeneration"),
     "Gemma4Unified": ("Gemma4UnifiedConfig", "Gemma4UnifiedForConditionalGeneration"),
+    "Qwen3_5": ("Qwen3_5TextConfig", "Qwen3_5ForCausalLM"),
+    "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
+    "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }

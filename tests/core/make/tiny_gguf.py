@@ -35,10 +35,14 @@ ARCHITECTURES = {
     "GptOssForCausalLM": "gpt-oss",
     "Llama4ForCausalLM": "llama4",
     "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
+    "Qwen3NextForCausalLM": "qwen3next",
+    "Qwen3_5ForCausalLM": "qwen35",
+    "Qwen3_5MoeForCausalLM": "qwen35moe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
-NORMS_PLUS_ONE = {"gemma2", "nemotron"}
+DELTA_RULE = {"qwen3next", "qwen35", "qwen35moe"}
+NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
 # Whose projections the converter takes fused from the original files.
@@ -66,7 +70,8 @@ def write_metadata(writer, config, architecture):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(getattr(config, "intermediate_size_mlp", config.intermediate_size))
+    if hasattr(config, "intermediate_size"):
+        writer.add_feed_forward_length(getattr(config, "intermediate_size_mlp", config.intermediate_size))
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     for key in ("rms_norm_eps", "norm_eps"):
@@ -117,7 +122,7 @@ def parts_of_heads(writer, config):
 
 
 ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3", "apertus")} | {
-    name: parts_of_heads for name in ("chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
+    name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
 }
 
 
@@ -163,7 +168,17 @@ def mistral3(writer, config):
     writer.add_attn_temperature_scale(config.rope_parameters["llama_4_scaling_beta"])
 
 
+def delta_rule(writer, config):
+    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+    writer.add_ssm_state_size(config.linear_key_head_dim)
+    writer.add_ssm_group_count(config.linear_num_key_heads)
+    writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+    writer.add_ssm_inner_size(config.linear_num_value_heads * config.linear_value_head_dim)
+    writer.add_full_attention_interval(config.layer_types.index("full_attention") + 1)
+
+
 MORE_METADATA = {
+    **dict.fromkeys(DELTA_RULE, delta_rule),
     "mistral3": mistral3,
     "gemma2": gemma2,
     "olmo": olmo,
@@ -186,7 +201,7 @@ def write_experts(writer, config, architecture):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
     if architecture in ("gpt-oss", "llama4"):
         writer.add_expert_feed_forward_length(config.intermediate_size)
-    if architecture == "qwen2moe":
+    if architecture in {"qwen2moe"} | DELTA_RULE:
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if architecture == "glm4moe":
         writer.add_expert_shared_count(config.n_shared_experts)
@@ -314,6 +329,46 @@ def write_xielu(writer, model):
     writer.add_xielu_eps([activation.eps.item() for activation in activations])
 
 
+def delta_rule_rows(architecture, config, name):
+    """The rows of a delta rule's tensor in the order of the file: value heads that share a key head far apart (qwen35)."""
+    keys, values = config.linear_num_key_heads, config.linear_num_value_heads
+    heads = numpy.arange(values).reshape(keys, -1).T.reshape(-1) if architecture != "qwen3next" else numpy.arange(values)
+    if name.endswith(("in_proj_a.weight", "in_proj_b.weight", "A_log", "dt_bias")):
+        return heads
+    rows = (heads[:, None] * config.linear_value_head_dim + numpy.arange(config.linear_value_head_dim)).reshape(-1)
+    if name.endswith(("in_proj_qkv.weight", "conv1d.weight")):
+        width = 2 * keys * config.linear_key_head_dim
+        return numpy.concatenate([numpy.arange(width), width + rows])
+    return rows
+
+
+class DeltaRewriting:
+    """What the converter makes of the tensors of layers with a delta rule, and back."""
+
+    def __init__(self, architecture, config, name):
+        self.name = name
+        self.rows = delta_rule_rows(architecture, config, name)
+        self.columns = name.endswith("out_proj.weight")
+        self.moved = not name.endswith(("norm.weight", "in_proj_ba.weight"))
+
+    def to_file(self, values):
+        if self.moved:
+            values = values[:, self.rows] if self.columns else values[self.rows]
+        if self.name.endswith("A_log"):
+            return -numpy.exp(values)
+        return values[:, 0] if "conv1d" in self.name else values
+
+    def from_file(self, values):
+        if self.name.endswith("A_log"):
+            values = numpy.log(-values)
+        if "conv1d" in self.name:
+            values = values[:, None]
+        if not self.moved:
+            return values
+        order = numpy.argsort(self.rows)
+        return values[:, order] if self.columns else values[order]
+
+
 class Rewriting:
     """What the converter makes of a tensor's values, and back."""
 
@@ -338,7 +393,23 @@ class Rewriting:
         return values[None] if self.as_vector else values
 
 
+def write_qkvz(tensors, config, name, parameter):
+    """qwen3next: the rows of each key head's query, key, values and gates as two tensors."""
+    heads, width = config.linear_num_key_heads, config.linear_num_value_heads // config.linear_num_key_heads * config.linear_value_head_dim
+    rows = numpy.arange(parameter.shape[0]).reshape(heads, -1)
+    parts = numpy.split(rows, numpy.cumsum([config.linear_key_head_dim, config.linear_key_head_dim, width]), axis=1)
+    q, k, v, z = (part.reshape(-1) for part in parts)
+    layer = name.split(".")[2]
+    values = parameter.detach().numpy().copy()
+    for target, order in (("attn_qkv", numpy.concatenate([q, k, v])), ("attn_gate", z)):
+        values[order] = tensors.write(f"blk.{layer}.{target}.weight", numpy.ascontiguousarray(values[order]))
+    return values
+
+
 def target_name(names, name):
+    name = name.replace(".dt_bias", ".dt_proj.bias")
+    if name.endswith("A_log"):
+        return names.get_name(name)
     target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
     assert target is not None, name
     return target + ".weight" if name.endswith(("experts.down_proj", "self_attn.sinks")) else target
@@ -376,10 +447,12 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             back = tensors.write_llama4_experts(name, parameter)
         elif architecture == "gpt-oss" and ".experts." in name:
             back = tensors.write_gpt_oss_experts(name, parameter)
+        elif name.endswith("in_proj_qkvz.weight"):
+            back = write_qkvz(tensors, config, name, parameter)
         elif name.endswith("experts.gate_up_proj"):
             back = tensors.write_gate_up(name, parameter)
         else:
-            rewriting = Rewriting(architecture, config, name)
+            rewriting = (DeltaRewriting if ".linear_attn." in name else Rewriting)(architecture, config, name)
             values = rewriting.to_file(parameter.detach().numpy().copy())
             back = rewriting.from_file(tensors.write(target_name(names, name), values))
         with torch.no_grad():

@@ -355,7 +355,14 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gpt-neo",
                            "gpt-bigcode",
                            "gpt-bigcode-heads",
-                           "gguf-gpt-bigcode"}) {
+                           "gguf-gpt-bigcode",
+                           "qwen3-next",
+                           "qwen3-5",
+                           "qwen3-5-moe",
+                           "qwen3-5-pictures",
+                           "gguf-qwen3-next",
+                           "gguf-qwen3-5",
+                           "gguf-qwen3-5-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

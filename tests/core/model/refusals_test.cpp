@@ -50,7 +50,7 @@ TEST(Refusals, OfGgufArchitecturesSayWhatLayersTheyHave) {
       {"granitehybrid", "state space layers (Mamba) beside attention layers"},
       {"nemotron_h", "state space layers (Mamba) beside attention layers"},
       {"lfm2", "convolutions beside attention layers"},
-      {"qwen3next", "linear attention (gated delta rule) beside attention layers"},
+      {"kimi-linear", "linear attention (gated delta rule) beside attention layers"},
       {"bert", "encoder layers, whose tokens see those after them"},
       {"nomic-bert", "encoder layers, whose tokens see those after them"},
       {"modern-bert", "encoder layers, whose tokens see those after them"},

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/delta_rule_step.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/decoder/trace_storage.h"
+#include "kernels/check.h"
+#include "kernels/delta_rule.h"
+
+namespace midscope {
+namespace {
+
+// Added to the squared length by which queries and keys are divided, as in transformers.
+constexpr double kLengthEpsilon = 1e-6;
+
+// Returns the last row up to `row` whose state before it is known.
+int64_t StateRow(const Trace& trace, int64_t layer, int64_t row) {
+  const DeltaStates& states = trace.storage().delta_states.at(layer);
+  return states.latest_row == row ? row : row / kStateRows * kStateRows;
+}
+
+// A state that is being advanced: every head's matrix, and the last inputs of the convolution.
+class RunningState {
+ public:
+  explicit RunningState(const DeltaRule& rule)
+      : values_(at::zeros({DeltaStateSize(rule)}, at::kFloat)),
+        matrices_(values_.narrow(0, 0, rule.value_heads * rule.key_dim * rule.value_dim)),
+        inputs_(values_.narrow(0, matrices_.numel(), values_.numel() - matrices_.numel())
+                    .view({rule.taps - 1, rule.mixed_width()})) {}
+
+  const at::Tensor& values() const { return values_; }
+  float* matrices() const { return matrices_.data_ptr<float>(); }
+  const at::Tensor& inputs() const { return inputs_; }  // [taps - 1, mixed width]
+
+ private:
+  at::Tensor values_;
+  at::Tensor matrices_;
+  at::Tensor inputs_;
+};
+
+// x [row, mixed width] after the convolution and its activation. state.inputs() is advanced.
+at::Tensor Convolved(const at::Tensor& x, const at::Tensor& taps, const RunningState& state) {
+  const at::Tensor all = at::cat({state.inputs(), x});
+  at::Tensor sum = all.narrow(0, 0, x.size(0)) * taps[0];
+  for (int64_t tap = 1; tap < taps.size(0); ++tap)
+    sum.addcmul_(all.narrow(0, tap, x.size(0)), taps[tap]);
+  state.inputs().copy_(all.narrow(0, x.size(0), taps.size(0) - 1));
+  return at::silu_(sum);
+}
+
+// Heads of x [row, head, dim] divided by their length.
+at::Tensor UnitHeads(const at::Tensor& x) {
+  return x * at::rsqrt(x.square().sum(-1, /*keepdim=*/true) + kLengthEpsilon);
+}
+
+// Returns z [row, value width] of rows with these projections [row, outputs] float32, and advances
+// the state.
+at::Tensor MixRows(const DeltaStep& step, const at::Tensor& projected, const RunningState& state) {
+  const DeltaRule& rule = step.config.delta_rule;
+  const DeltaWeights& weights = step.weights;
+  const int64_t rows = projected.size(0);
+  int64_t column = 0;
+  const auto next = [&](int64_t width) {
+    column += width;
+    return projected.narrow(1, column - width, width);
+  };
+  const at::Tensor mixed = Convolved(next(rule.mixed_width()), weights.taps, state);
+  const at::Tensor gate = next(rule.value_width());
+  const at::Tensor rate = at::sigmoid(next(rule.value_heads));
+  const at::Tensor decay =
+      at::exp(at::softplus(next(rule.value_heads) + at::tensor(weights.decay_bias)) *
+              at::tensor(weights.decay_scale));
+  const auto heads = [&](int64_t first) {
+    return UnitHeads(
+        mixed.narrow(1, first, rule.key_width()).reshape({rows, rule.key_heads, rule.key_dim}));
+  };
+  const at::Tensor q = heads(0) / std::sqrt(static_cast<double>(rule.key_dim));
+  const at::Tensor k = heads(rule.key_width());
+  const at::Tensor v = mixed.narrow(1, 2 * rule.key_width(), rule.value_width()).contiguous();
+  at::Tensor out = at::empty({rows, rule.value_heads, rule.value_dim}, at::kFloat);
+  kernels::GatedDeltaRule(
+      {rule.key_heads, rule.value_heads, rule.key_dim, rule.value_dim, rule.tiled},
+      q.const_data_ptr<float>(), k.const_data_ptr<float>(), v.const_data_ptr<float>(),
+      decay.const_data_ptr<float>(), rate.const_data_ptr<float>(), rows, state.matrices(),
+      out.data_ptr<float>(), step.executor, step.context.cancel);
+  step.context.ThrowIfCancelled();
+  out *= at::rsqrt(out.square().mean(-1, /*keepdim=*/true) + step.config.norm_epsilon);
+  out *= weights.norm;
+  return out.view({rows, rule.value_width()}).mul_(at::silu(gate));
+}
+
+}  // namespace
+
+void StartAtStates(const ModelConfig& config, SequencePass& sequence) {
+  const Trace& trace = *sequence.trace;
+  int64_t start = sequence.rows;
+  for (int64_t layer = trace.first_layer(); layer < config.layers; ++layer) {
+    const int64_t first = sequence.first_row[static_cast<size_t>(layer)];
+    if (config.HasAttention(layer) || first >= sequence.rows) continue;
+    start = std::min(start, StateRow(trace, layer, first));
+  }
+  for (auto layer = static_cast<size_t>(trace.first_layer()); layer < sequence.first_row.size();
+       ++layer) {
+    int64_t& first = sequence.first_row[layer];
+    if (first < sequence.rows) first = std::min(first, start);
+  }
+}
+
+void MixByDeltaRule(const DeltaStep& step, const SequencePass& sequence, int64_t layer,
+                    const at::Tensor& projected, const at::Tensor& z) {
+  auto& all_states = sequence.trace->storage().delta_states;
+  const auto found = all_states.find(layer);
+  DeltaStates* stored = found == all_states.end() ? nullptr : &found->second;
+  const RunningState state(step.config.delta_rule);
+  int64_t row = sequence.active_first;
+  if (row > 0) {
+    MIDSCOPE_CHECK(stored != nullptr, "no state before the first row");
+    const bool latest = stored->latest_row == row;
+    MIDSCOPE_CHECK(latest || row % kStateRows == 0, "no state before the first row");
+    state.values().copy_(latest ? stored->latest : stored->kept[row / kStateRows - 1]);
+  }
+  const bool keeps = stored != nullptr && sequence.keeps();
+  if (keeps) stored->latest_row = 0;
+  while (row < sequence.rows) {
+    const int64_t end = std::min(sequence.rows, (row / kStateRows + 1) * kStateRows);
+    const int64_t packed = sequence.packed_begin + row - sequence.active_first;
+    const auto rows = [&](const at::Tensor& of) { return of.narrow(0, packed, end - row); };
+    rows(z).copy_(MixRows(step, rows(projected).to(at::kCPU, at::kFloat), state));
+    if (keeps && end % kStateRows == 0) stored->kept[end / kStateRows - 1].copy_(state.values());
+    row = end;
+  }
+  if (!keeps) return;
+  stored->latest = state.values();
+  stored->latest_row = row;
+}
+
+}  // namespace midscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The gated delta rule (arXiv 2412.06464, equation 10), row by row: layers of Qwen3-Next and
+// Qwen3.5 that mix tokens without attention.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/parallel.h"
+
+namespace midscope::kernels {
+
+struct DeltaShape {
+  int64_t key_heads = 0;
+  int64_t value_heads = 0;  // a multiple of key_heads
+  int64_t key_dim = 0;
+  int64_t value_dim = 0;
+  bool tiled =
+      false;  // value head v uses key head v % key_heads, not v / (value_heads / key_heads)
+};
+
+// For each row, with its query q, key k (both [key_dim]), value v [value_dim], decay a and rate b
+// of a value head whose state is S [key_dim, value_dim]:
+//   S = a S;  S += k (b (v - S^T k))^T;  out = S^T q.
+// q, k [rows, key_heads, key_dim], v, out [rows, value_heads, value_dim], decay, rate [rows,
+// value_heads]: all contiguous float32. state [value_heads, key_dim, value_dim] holds the state
+// before the first row, and then the state after the last one. A row's numbers do not depend on how
+// rows are divided into calls, nor on the number of threads. Returns early, with states of no use,
+// when cancelled.
+void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, const float* v,
+                    const float* decay, const float* rate, int64_t rows, float* state, float* out,
+                    const Executor& executor, CancelFlag cancel);
+
+}  // namespace midscope::kernels
