@@ -97,7 +97,7 @@ class RandomSource : public ChangedSource {
     const bool is_norm = name.find("norm") != std::string::npos;
     if (name.ends_with(kBias) || name.ends_with(".choice_bias")) {
       std::fill_n(values, size, 0.0f);
-    } else if (name.ends_with(".layer_scale")) {
+    } else if (name.ends_with(".layer_scale") || name.ends_with(".expert_scale")) {
       std::fill_n(values, size, 1.0f);
     } else if (is_norm) {
       std::fill_n(values, size, config().norm_adds_one ? 0.0f : 1.0f);
