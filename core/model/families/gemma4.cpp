@@ -15,6 +15,7 @@
 
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
 #include "core/model/model_shapes.h"
@@ -244,11 +245,91 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+// Needs the layers' windows.
+void ReadGgufHeads(const GgufMetadata& metadata, ModelConfig* config) {
+  const int64_t local_dim = metadata.Count("attention.key_length_swa", kMaxWidth, config->head_dim);
+  for (const auto& [key, dim] : {std::pair{"attention.value_length_swa", local_dim},
+                                 std::pair{"rope.dimension_count_swa", local_dim},
+                                 std::pair{"rope.dimension_count", config->head_dim}}) {
+    if (const int64_t value = metadata.Count(key, kMaxWidth, dim); value != dim) {
+      metadata.Fail(fmt::format("{} is {}, which is not supported for heads of {}",
+                                metadata.Key(key), value, dim));
+    }
+  }
+  const auto heads = metadata.CountsOfLayers("attention.head_count_kv", config->layers, kMaxWidth);
+  const auto widths = metadata.CountsOfLayers("feed_forward_length", config->layers, kMaxWidth);
+  for (size_t layer = 0; layer < heads.size(); ++layer) {
+    LayerAttention& attention = config->attention[layer];
+    if (attention.local && local_dim != config->head_dim) attention.head_dim = local_dim;
+    if (heads[layer] != config->key_value_heads) attention.key_value_heads = heads[layer];
+    if (widths[layer] != config->feed_forward) attention.feed_forward = widths[layer];
+    attention.value_is_key =
+        metadata.file().Find(fmt::format("blk.{}.attn_v.weight", layer)) == nullptr;
+  }
+}
+
+// p-RoPE is stored as factors of layers that see all keys: 1, then 1e30 for pairs that do not turn.
+void ReadGgufTurningPairs(const GgufMetadata& metadata, ModelConfig* config) {
+  constexpr double kStopped = 1e20;
+  config->rope_dimensions = config->head_dim;
+  const std::vector<double> factors = ReadGgufFactors(metadata, "rope_freqs.weight", *config);
+  const auto stopped =
+      std::find_if(factors.begin(), factors.end(), [](double x) { return x != 1; });
+  if (stopped == factors.begin() ||
+      std::any_of(stopped, factors.end(), [](double x) { return x < kStopped; })) {
+    metadata.Fail("tensor rope_freqs.weight must hold 1 for the pairs that turn, then 1e30");
+  }
+  config->turning_pairs = stopped - factors.begin();
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufSizes(metadata, "attention.layer_norm_rms_epsilon", config, /*layers_differ=*/true);
+  SetGemma4(config);
+  config->activation = Activation::kGeluTanh;
+  config->final_softcap = metadata.PositiveOrZero("final_logit_softcapping");
+  metadata.Count("attention.sliding_window", kMaxTokens);  // the key is required
+  ReadGgufWindows(metadata, kPattern, config);
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+  ReadGgufHeads(metadata, config);
+  config->rope_base = metadata.Positive("rope.freq_base", kBase);
+  config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
+  ReadGgufTurningPairs(metadata, config);
+  constexpr const char* kShared = "attention.shared_kv_layers";
+  ShareKeys(metadata, metadata.Key(kShared), metadata.CountOrZero(kShared, kMaxLayers), config);
+  config->layer_input_width = metadata.CountOrZero("embedding_length_per_layer_input", kMaxWidth);
+  config->experts = ReadGgufExperts(metadata, config->layers);
+  config->experts.normalised = config->experts.beside_mlp = config->experts.count > 0;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.experts = true});
+  constexpr std::string_view kGateUp = "blk.N.ffn_gate_up_exps";
+  const std::initializer_list<TensorPlace> more = {
+      {"N.experts.E.gate", kGateUp, RowPart::kExpertGate},
+      {"N.experts.E.up", kGateUp, RowPart::kExpertUp},
+      {"N.router_norm", "blk.N.ffn_gate_inp.scale", RowPart::kAll, Bias::kNever,
+       TensorEnding::kBare},
+      {"N.expert_scale", "blk.N.ffn_down_exps.scale", RowPart::kAll, Bias::kNever,
+       TensorEnding::kBare},
+      {"N.mlp_inner_norm", "blk.N.post_ffw_norm_1"},
+      {"N.expert_norm", "blk.N.pre_ffw_norm_2"},
+      {"N.expert_output_norm", "blk.N.post_ffw_norm_2"},
+      {"N.layer_scale", "blk.N.layer_output_scale"},
+      {"layer_embedding", "per_layer_token_embd"},
+      {"layer_projection", "per_layer_model_proj"},
+      {"layer_projection_norm", "per_layer_proj_norm"},
+      {"N.layer_input_gate", "blk.N.inp_gate"},
+      {"N.layer_input_out", "blk.N.proj"},
+      {"N.layer_input_norm", "blk.N.post_norm"}};
+  places.insert(places.end(), more);
+  return places;
+}
+
 }  // namespace
 
 const Family& Gemma4Family() {
   static const Family family = {"gemma4", "gemma4_text", ReadFolder, FolderTensors,
-                                "",       nullptr,       nullptr};
+                                "gemma4", ReadGguf,      GgufPlaces};
   return family;
 }
 

@@ -355,6 +355,8 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gemma4-shared",
                            "gemma4-shared-pictures",
                            "gemma4-experts",
+                           "gguf-gemma4-q8_0",
+                           "gguf-gemma4-experts",
                            "gpt-neo",
                            "gpt-bigcode",
                            "gpt-bigcode-heads",
