@@ -298,7 +298,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ShareKeys(metadata, metadata.Key(kShared), metadata.CountOrZero(kShared, kMaxLayers), config);
   config->layer_input_width = metadata.CountOrZero("embedding_length_per_layer_input", kMaxWidth);
   config->experts = ReadGgufExperts(metadata, config->layers);
-  config->experts.normalised = config->experts.beside_mlp = config->experts.count > 0;
+  config->experts.normalised = config->experts.count > 0;
+  config->experts.beside_mlp = config->experts.count > 0;
 }
 
 std::vector<TensorPlace> GgufPlaces() {

@@ -109,6 +109,8 @@ TEST(FolderModel, Gemma4LayersReadTheKeysOfTheLastOfTheirKind) {
   const ModelConfig config = ConfigWith("gemma4-shared", {});
   std::vector<int64_t> keys_of;
   std::vector<int64_t> widths;
+  keys_of.reserve(7);
+  widths.reserve(7);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     keys_of.push_back(config.AttentionOf(layer).keys_of);
     widths.push_back(config.FeedForward(layer));

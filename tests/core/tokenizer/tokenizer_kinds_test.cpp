@@ -114,6 +114,7 @@ TEST(TokenizerFormats, MergesOfCharactersInGgufGiveTheIdsOfTheFolder) {
     types.at(added["id"].get<size_t>()) = added["special"].get<bool>() ? 3 : 4;
   }
   std::vector<std::string> merges;
+  merges.reserve(json["model"]["merges"].size());
   for (const auto& merge : json["model"]["merges"])
     merges.push_back(merge[0].get<std::string>() + " " + merge[1].get<std::string>());
   test::GgufWriter writer = test::TinyModel();
