@@ -84,6 +84,7 @@ void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor
     weights->layers[static_cast<size_t>(layer)].VisitProjections(
         [&](Projection& projection) { place(projection.weight, layer); });
   }
+  if (weights->layer_projection.weight.outputs() > 0) place(weights->layer_projection.weight, 0);
   // LoadFirstLayer does not load it.
   if (weights->output.weight.outputs() > 0) place(weights->output.weight, layers);
 }

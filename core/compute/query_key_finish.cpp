@@ -47,6 +47,7 @@ at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops, i
                 finished.narrow(1, first, width));
   };
   finish(weights.query_norm, config.heads, 0, q_width);
+  if (config.SharesKeys(layer)) return finished;
   finish(weights.key_norm, key_heads, q_width, kv_width);
   finish(weights.value_norm, key_heads, q_width + kv_width, kv_width);
   return finished;

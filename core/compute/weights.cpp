@@ -39,6 +39,7 @@ class Loader {
       weights.output = ReadByRow({"output", config_.vocabulary});
     }
     if (config_.final_norm) weights.final_norm = ReadNorm("final_norm");
+    if (config_.layer_input_width > 0) LoadLayerInputs(&weights);
     for (int64_t layer = 0; layer < config_.layers; ++layer) {
       context_.Report({"load weights", layer, config_.layers, "layers"});
       weights.layers.push_back(Layer(layer));
@@ -54,6 +55,7 @@ class Loader {
     weights.positions =
         Positions([this](const Part& part) { return Stored(config_.hidden, {part}); });
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
+    if (config_.layer_input_width > 0) LoadLayerInputs(&weights);
     weights.layers.push_back(Layer(0));
     return weights;
   }
@@ -63,6 +65,16 @@ class Loader {
     std::string name;
     int64_t outputs;
   };
+
+  // Only rows of the table are read, so that it stays in the file.
+  void LoadLayerInputs(Weights* weights) {
+    const int64_t width = config_.layer_input_width;
+    weights->layer_embedding =
+        Stored(config_.layers * width, {{"layer_embedding", config_.vocabulary}});
+    weights->layer_projection =
+        Stack(config_.hidden, {{"layer_projection", config_.layers * width}});
+    weights->layer_projection_norm = NormWeight("layer_projection_norm", width);
+  }
 
   // Returns a matrix that is multiplied with few rows and read row by row: if other matrices are
   // packed, a quantised one is not expanded.
@@ -113,10 +125,13 @@ class Loader {
     const int64_t q_width = config_.QueryWidth(layer);
     const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
+    const bool own_keys = attention.keys_of < 0;
     if (attention.recurrent) {
       weights.delta = Delta(prefix);
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
+    } else if (!own_keys) {
+      weights.query_key_value = Stack(config_.hidden, {{prefix + "query", q_width}});
     } else {
       weights.query_key_value =
           Stack(config_.hidden, {{prefix + "query", q_width},
@@ -130,8 +145,14 @@ class Loader {
       weights.attention_gate = Stack(config_.hidden, {{prefix + "attention_gate", q_width}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
-    } else {
-      weights.mlp = Mlp(prefix, config_.feed_forward);
+    }
+    if (!config_.experts.In(layer) || config_.experts.beside_mlp) {
+      weights.mlp = Mlp(prefix, config_.FeedForward(layer));
+    }
+    if (const int64_t width = config_.layer_input_width; width > 0) {
+      weights.layer_input_gate = Stack(config_.hidden, {{prefix + "layer_input_gate", width}});
+      weights.layer_input_out = Stack(width, {{prefix + "layer_input_out", config_.hidden}});
+      weights.layer_input_norm = ReadNorm(prefix + "layer_input_norm");
     }
     if (config_.layer_scale) weights.layer_scale = Vector(prefix + "layer_scale", 1)[0];
     if (config_.value_norm) weights.value_norm.assign(static_cast<size_t>(head_dim), 1.0f);
@@ -152,7 +173,8 @@ class Loader {
     } else if (config_.query_key_norm != QueryKeyNorm::kNone) {
       const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
       weights.query_norm = NormWeight(prefix + "query_norm", by_head ? head_dim : q_width);
-      weights.key_norm = NormWeight(prefix + "key_norm", by_head ? head_dim : kv_width);
+      if (own_keys)
+        weights.key_norm = NormWeight(prefix + "key_norm", by_head ? head_dim : kv_width);
       if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
     return weights;
@@ -243,6 +265,15 @@ class Loader {
       context_.ThrowIfCancelled();
       weights.experts.push_back(
           Mlp(prefix + "experts." + std::to_string(expert) + ".", settings.width));
+    }
+    if (settings.beside_mlp) {
+      weights.scale = Vector(prefix + "expert_scale", settings.count);
+      weights.router_norm = ReadNorm(prefix + "router_norm");
+      for (float& weight : weights.router_norm.weight)
+        weight /= std::sqrt(static_cast<float>(config_.hidden));
+      weights.input_norm = ReadNorm(prefix + "expert_norm");
+      weights.output_norm = ReadNorm(prefix + "expert_output_norm");
+      weights.mlp_norm = ReadNorm(prefix + "mlp_inner_norm");
     }
     if (settings.shared_width > 0) weights.shared = Mlp(prefix + "shared.", settings.shared_width);
     if (settings.shared_gate)

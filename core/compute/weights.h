@@ -37,6 +37,12 @@ struct MlpWeights {
 struct ExpertWeights {
   Projection router;               // [experts, hidden]
   std::vector<float> choice_bias;  // [experts], or empty: none
+  // ExpertSettings::beside_mlp; else empty.
+  std::vector<float> scale;  // [experts]: a factor of the chosen experts' weights
+  Norm router_norm;
+  Norm input_norm;
+  Norm output_norm;
+  Norm mlp_norm;  // of the output of the layer's own MLP
   std::vector<MlpWeights> experts;
   MlpWeights shared;       // no outputs: none
   Projection shared_gate;  // [1, hidden]; no outputs: none
@@ -68,17 +74,21 @@ struct LayerWeights {
   LatentWeights latent;
   XieluSettings xielu;         // used if that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
-                               // half-split order
+                               // half-split order; queries alone if keys are another layer's
   Projection attention_gate;   // heads * head_dim outputs; no outputs: none
   Projection attention_out;    // heads * head_dim inputs
-  MlpWeights mlp;              // empty in layers with experts
+  MlpWeights mlp;              // empty in layers of experts alone
   ExpertWeights experts;       // only in layers with experts
   Norm attention_norm;         // input or stream norms; empty if the model has none
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms; empty if the model has none
   Norm mlp_output_norm;
-  std::vector<float> sinks;       // [heads], or empty: none
-  float layer_scale = 1.0f;       // of the stream after the layer
+  std::vector<float> sinks;  // [heads], or empty: none
+  float layer_scale = 1.0f;  // of the stream after the layer
+  // ModelConfig::layer_input_width; no outputs: none.
+  Projection layer_input_gate;  // [width, hidden]
+  Projection layer_input_out;   // [hidden, width]
+  Norm layer_input_norm;
   std::vector<float> value_norm;  // [head_dim] ones, or empty: none
   // [head_dim], or for all heads; empty: none. For norms after the rotation, these are ones; the
   // weights [head_dim] are in rotated_*_norm, and the product of the queries' and keys' weights, by
@@ -108,7 +118,12 @@ struct LayerWeights {
     }
     if (attention_gate.weight.outputs() > 0) visit(attention_gate);
     if (attention_out.weight.outputs() > 0) visit(attention_out);
-    if (experts.experts.empty()) return visit_mlp(mlp);
+    if (layer_input_gate.weight.outputs() > 0) {
+      visit(layer_input_gate);
+      visit(layer_input_out);
+    }
+    if (mlp.down.weight.outputs() > 0) visit_mlp(mlp);
+    if (experts.experts.empty()) return;
     visit(experts.router);
     for (MlpWeights& expert : experts.experts) visit_mlp(expert);
     if (experts.shared.down.weight.outputs() > 0) visit_mlp(experts.shared);
@@ -124,6 +139,11 @@ struct Weights {
   PositionEmbeddings positions;  // if learned or sinusoidal
   Norm embedding_norm;           // empty if the model has none
   Projection output;             // [vocabulary, hidden]; the embedding's matrix if tied
+  // ModelConfig::layer_input_width: read from the file, [vocabulary, layers * width]; a projection
+  // of the usual embedding, which is normed by layer, [width], and added.
+  WeightMatrix layer_embedding;
+  Projection layer_projection;
+  std::vector<float> layer_projection_norm;
   Norm final_norm;
   std::vector<LayerWeights> layers;
 };

@@ -170,7 +170,7 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const JobContext& c
   if (options.products != Products::kFloat)
     WarnWithoutWholeNumbers(weights, options.products, context);
   from->CheckWhole();
-  if (stored) source = std::move(from);
+  if (stored || config.layer_input_width > 0) source = std::move(from);
   devices = LayerDevices(options.placement, dtype, executor);
   PlaceWeights(devices, executor, &weights);
 }

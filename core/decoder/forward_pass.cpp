@@ -45,6 +45,7 @@ void ForwardPass::EnterDevice(int64_t layer) {
   layer_ = layer;
   if (!residual_.defined() || residual_.device() == ops_->device()) return;
   residual_ = residual_.to(ops_->device());
+  if (layer_inputs_.defined()) layer_inputs_ = layer_inputs_.to(ops_->device());
   normalized_ = Empty(packed_rows_, config_.hidden);
 }
 
@@ -110,19 +111,9 @@ void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) 
 void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   // The embedding table is in host memory, whatever the first device.
   Pack(sequences, at::Device(at::kCPU));
-  const int64_t row_bytes = config_.hidden * kernels::SizeOf(dtype_);
-  auto* out = static_cast<std::byte*>(residual_.data_ptr());
-  for (const SequencePass& sequence : sequences) {
-    weights_.embedding.Gather(
-        sequence.request->ids.subspan(static_cast<size_t>(sequence.active_first),
-                                      static_cast<size_t>(sequence.active_rows())),
-        out, executor_, context_);
-    out += sequence.active_rows() * row_bytes;
-  }
-  // As in transformers, the factor is rounded to the run's dtype first.
-  if (config_.embedding_scale != 1.0)
-    residual_.mul_(kernels::RoundedTo(dtype_, static_cast<float>(config_.embedding_scale)));
+  Gather(sequences, weights_.embedding, config_.embedding_scale, residual_);
   if (EmbedsPositions(config_.positions)) AddPositions(sequences);
+  MakeLayerInputs(sequences);
   EnterDevice(0);
   if (config_.embedding_norm) Normalise(residual_, weights_.embedding_norm, residual_);
   Show(sequences, HookSite::kEmbed, -1, residual_);
@@ -153,6 +144,7 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
         .copy_(sequence.trace->storage().residual[static_cast<size_t>(layer)].narrow(
             0, sequence.active_first, sequence.active_rows()));
   }
+  MakeLayerInputs(sequences);
 }
 
 void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
@@ -203,17 +195,23 @@ void ForwardPass::DropUnneededRows(std::vector<SequencePass>& sequences, at::Ten
   if (std::all_of(sequences.begin(), sequences.end(), all_needed)) return;
   std::vector<at::Tensor> residuals;
   std::vector<at::Tensor> outputs;
+  std::vector<at::Tensor> inputs;
   packed_rows_ = 0;
   for (SequencePass& sequence : sequences) {
     const int64_t first = sequence.packed_begin + sequence.first_needed_row - sequence.active_first;
     sequence.active_first = sequence.first_needed_row;
+    for (auto above = static_cast<size_t>(layer_) + 1; above < sequence.first_row.size(); ++above)
+      sequence.first_row[above] = std::max(sequence.first_row[above], sequence.active_first);
     residuals.push_back(residual_.narrow(0, first, sequence.active_rows()));
     outputs.push_back(z.narrow(0, first, sequence.active_rows()));
+    if (layer_inputs_.defined())
+      inputs.push_back(layer_inputs_.narrow(0, first, sequence.active_rows()));
     sequence.packed_begin = packed_rows_;
     packed_rows_ += sequence.active_rows();
   }
   residual_ = at::cat(residuals);
   z = at::cat(outputs);
+  if (layer_inputs_.defined()) layer_inputs_ = at::cat(inputs);
   normalized_ = Empty(packed_rows_, config_.hidden);
 }
 
@@ -234,9 +232,11 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
     projected = ProjectQueryKeyValue(sequences, layer);
   }
   Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
-  Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width), key_heads);
-  Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
-       key_heads);
+  if (!config_.SharesKeys(layer)) {
+    Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width), key_heads);
+    Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
+         key_heads);
+  }
   context_.ThrowIfCancelled();
   const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, layer, weights, projected);
 
@@ -286,7 +286,8 @@ at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequence
   const Projection& projection = weights_.layers[static_cast<size_t>(layer)].query_key_value;
   SequencePass& sequence = sequences.front();
   if (ops_->host_memory() || sequences.size() > 1 || !sequence.keeps() ||
-      sequence.hooks->writes() || FinishesQueryKey(config_) || !projection.bias.empty()) {
+      sequence.hooks->writes() || FinishesQueryKey(config_) || !projection.bias.empty() ||
+      config_.SharesKeys(layer)) {
     return Projected(normalized_, projection);
   }
   const Trace::Storage& store = sequence.trace->storage();
@@ -347,6 +348,7 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     const at::Tensor stream = residual_.narrow(0, first, rows);
     ops_->Add(stream, update);
     if (config_.stream_norms) Normalise(stream, weights.mlp_norm, stream);
+    if (config_.layer_input_width > 0) AddLayerInput(sequences, layer, first, stream);
     if (config_.layer_scale) stream.mul_(weights.layer_scale);
   }
 }
@@ -355,7 +357,7 @@ bool ForwardPass::AddsWithNextNorm(const std::vector<SequencePass>& sequences,
                                    int64_t layer) const {
   const int64_t next = layer + 1;
   if (next >= sequences.front().end_layer || !config_.input_norms || config_.stream_norms ||
-      config_.layer_scale || &devices_.Of(next) != ops_ ||
+      config_.layer_scale || config_.layer_input_width > 0 || &devices_.Of(next) != ops_ ||
       Wanted(sequences, HookSite::kResidPost, layer) ||
       Wanted(sequences, HookSite::kResidPre, next)) {
     return false;
@@ -379,12 +381,23 @@ at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t la
                                 int64_t rows) {
   const ExpertStep step{
       config_, *ops_, weights_.layers[static_cast<size_t>(layer)].experts, {executor_, context_}};
-  const at::Tensor x = normalized_.narrow(0, first, rows);
-  const at::Tensor weights = RouteRows(step, x);
+  const bool beside_mlp = config_.experts.beside_mlp;
+  // The stream, which the layer's MLP reads through another norm.
+  const auto input = [&](const Norm& norm) {
+    if (!beside_mlp) return normalized_.narrow(0, first, rows);
+    at::Tensor normed = Empty(rows, config_.hidden);
+    Normalise(residual_.narrow(0, first, rows), norm, normed);
+    return normed;
+  };
+  const at::Tensor weights = RouteRows(step, input(step.weights.router_norm));
   Show(sequences, HookSite::kExpertWeights, layer, weights, 0, first);
   at::Tensor update = Empty(rows, config_.hidden);
-  RunExperts(step, x, weights, update);
-  return update;
+  RunExperts(step, input(step.weights.input_norm), weights, update);
+  if (!beside_mlp) return update;
+  Normalise(update, step.weights.output_norm, update);
+  const at::Tensor of_mlp = Mlp(sequences, layer, first, rows);
+  Normalise(of_mlp, step.weights.mlp_norm, of_mlp);
+  return update.add_(of_mlp);
 }
 
 // As in transformers, where a tensor is multiplied by a Python number: the product is rounded, the

@@ -68,6 +68,14 @@ class ForwardPass {
   void Embed(std::vector<SequencePass>& sequences);
   void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
+  // Writes the active tokens' rows of a table in host memory, times `scale`, to `out` there.
+  void Gather(const std::vector<SequencePass>& sequences, const WeightMatrix& table, double scale,
+              const at::Tensor& out) const;
+  // Computes layer_inputs_, from the tokens alone, if the model has such inputs.
+  void MakeLayerInputs(const std::vector<SequencePass>& sequences);
+  // Adds the layer's input to rows of the stream, `first` on.
+  void AddLayerInput(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                     const at::Tensor& stream);
   // Sets the active rows to those of the layer, if they differ from the previous layer's.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
   // Selects the layer's operations and moves the residual stream to its device.
@@ -151,6 +159,8 @@ class ForwardPass {
   at::Tensor residual_;    // [packed rows, hidden]
   at::Tensor normalized_;  // [packed rows, hidden]
   at::Tensor pending_;     // an update not yet added to residual_, or undefined
+  // [packed rows, layers * layer_input_width], or undefined.
+  at::Tensor layer_inputs_;
 };
 
 }  // namespace midscope

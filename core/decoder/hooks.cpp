@@ -25,6 +25,7 @@ constexpr std::pair<HookSite, std::string_view> kBlockSites[] = {
     {HookSite::kExpertWeights, "mlp.hook_expert_weights"},
     {HookSite::kMlpPost, "mlp.hook_post"},
     {HookSite::kMlpOut, "hook_mlp_out"},
+    {HookSite::kLayerInputOut, "hook_layer_input_out"},
     {HookSite::kResidPost, "hook_resid_post"},
 };
 

@@ -18,8 +18,10 @@
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
 //   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
 //   blocks.{i}.mlp.hook_expert_weights        [1, pos, expert]        0: not chosen
-//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]         not in layers with experts
-//   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]       the latter with `vector`, `set`
+//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]         not in layers of experts alone
+//   blocks.{i}.hook_mlp_out                   [1, pos, d_model]
+//   blocks.{i}.hook_layer_input_out           [1, pos, d_model]       only with per-layer embeddings
+//   blocks.{i}.hook_resid_post                [1, pos, d_model]       with `vector`, `set`
 //   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
 // clang-format on
 //
@@ -36,7 +38,12 @@
 // them) and after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
-// (gpt_neox) have no hook_resid_mid: hooks that request it are not called.
+// (gpt_neox) have no hook_resid_mid: hooks that request it are not called. Likewise hook_k and
+// hook_v in layers that read the keys and values of an earlier layer (gemma4), where a change acts.
+//
+// hook_layer_input_out is what the layer adds to the stream after its MLP, from the token's
+// embedding for the layer (gemma4), after its norm; it is not in TransformerLens. A change of
+// hook_embed does not change those embeddings.
 //
 // hook_expert_weights, only in layers with experts, is float32: the factors of the experts'
 // outputs. A hook that changes it changes which experts run. (In TransformerLens it holds all
@@ -93,6 +100,7 @@ enum class HookSite {
   kExpertWeights,
   kMlpPost,
   kMlpOut,
+  kLayerInputOut,
   kResidPost,
   kFinalNormalized,
 };

@@ -130,6 +130,8 @@ at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x) {
     for (int64_t row = begin; row < end; ++row) {
       ChooseExperts(settings, step.weights.choice_bias,
                     std::span<float>(values + row * settings.count, count));
+      for (size_t i = 0; i < step.weights.scale.size(); ++i)
+        values[row * settings.count + static_cast<int64_t>(i)] *= step.weights.scale[i];
     }
   });
   return weights;

@@ -50,7 +50,7 @@ struct HeadsOfView {
 void Put(const RowPatch& patch, HookView& view) {
   const TakenRows& taken = patch.taken;
   const HeadsOfView size(view);
-  MIDSCOPE_CHECK_EQ(size.heads * size.width, taken.values->width);
+  MIDSCOPE_CHECK_LE(size.heads * size.width, taken.values->width);  // of the widest layer
   const int64_t first = std::max(taken.rows.first, view.first_row);
   const int64_t last = std::min(taken.rows.last, view.first_row + view.rows());
   for (int64_t row = first; row < last; ++row) {

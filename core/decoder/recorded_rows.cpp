@@ -57,8 +57,9 @@ bool CanShow(const SequencePass& sequence, const ModelConfig& config) {
     if (site == HookSite::kRotatedQuery || site == HookSite::kRotatedKey) return false;
     const bool pattern = site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
     const int64_t width =
-        pattern ? config.heads * sequence.rows
-                : std::max({config.hidden, config.heads * config.head_dim, config.feed_forward});
+        pattern
+            ? config.heads * sequence.rows
+            : std::max({config.hidden, config.heads * config.head_dim, 2 * config.feed_forward});
     const int64_t first = std::max(rows.first, sequence.first_row.back());
     bytes += std::max<int64_t>(0, rows.last - first) * width * static_cast<int64_t>(sizeof(float));
   }
@@ -101,7 +102,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
                   [first_row](int64_t row) { return row != first_row; })) {
     return false;
   }
-  if (config.latent.used() || !config.experts.layers.empty() ||
+  if (config.latent.used() || config.layer_input_width > 0 || !config.experts.layers.empty() ||
       !OnOneDevice(parts.devices, first_layer, config.layers)) {
     return false;
   }

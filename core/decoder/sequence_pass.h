@@ -32,8 +32,8 @@ struct SequencePass {
   std::vector<int64_t> first_row;
   int64_t end_layer = 0;  // this layer and those above are not run
   int64_t active_first = 0;
-  // The first active row whose layer output is computed. In the last layer, earlier rows, which are
-  // not requested, only get keys and values.
+  // The first active row whose layer output is computed. In the last layer that has its own keys,
+  // earlier rows, which are not requested, only get keys and values.
   int64_t first_needed_row = 0;
   int64_t packed_begin = 0;
   // The layer whose keys and values of the active rows were written to the trace by their
@@ -41,6 +41,8 @@ struct SequencePass {
   int64_t stored_layer = -1;
   Trace* trace = nullptr;  // the request's trace, or `scratch`
   std::unique_ptr<Trace> scratch;
+  // Guards that return keys and values which later layers read (BorrowedRows).
+  std::vector<std::shared_ptr<void>> lent;
   std::vector<AttentionPlan> plans;         // plans of this run, [layer]
   std::vector<AttentionPlan> frozen_plans;  // the trace's plans, from earlier runs
   std::unique_ptr<PatchHook> patches;       // for `plans`; null: none

@@ -84,16 +84,22 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
 }
 
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {
-  const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   // All rows are needed if rows depend on other rows' outputs or on projections of all rows, or if
   // the trace stores residual rows, which are read later.
-  const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
-                         plan.residual.TakesMeans() || sequence.trace->has_residual();
-  if (layer + 1 < config.layers || reads_all || sequence.active_rows() == 0) {
+  const auto reads_all = [](const AttentionPlan& plan) {
+    return plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
+           plan.residual.TakesMeans();
+  };
+  if (sequence.trace->has_residual() || sequence.active_rows() == 0 ||
+      std::any_of(sequence.plans.begin() + layer, sequence.plans.end(), reads_all)) {
     return sequence.active_first;
   }
-  const int64_t asked = std::min({sequence.first_logit_row(), sequence.last_query(),
-                                  sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
+  int64_t asked = std::min({sequence.first_logit_row(), sequence.last_query(),
+                            sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
+  for (int64_t above = layer + 1; above < config.layers; ++above) {
+    if (!config.SharesKeys(above)) return sequence.active_first;
+    asked = std::min(asked, sequence.hooks->FirstWanted(HookSite::kResidPre, above));
+  }
   return std::clamp(asked, sequence.active_first, sequence.rows - 1);
 }
 

@@ -24,11 +24,11 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
-// Finds rows whose output of the last layer is not needed. Internal to core.
+// Finds rows whose output of the last layers is not needed. Internal to core.
 
-// Returns the first active row whose layer output is computed: the first active row, but in the
-// last layer the first row that logits, hooks or the plan's ratios need. Rows before it only get
-// keys and values there.
+// Returns the first active row whose layer output is computed: the first active row, but from the
+// last layer on that has its own keys, the first row that logits, hooks or the plans' ratios need.
+// Rows before it only get keys and values there.
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
 
 }  // namespace midscope

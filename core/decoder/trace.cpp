@@ -53,7 +53,8 @@ void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices,
 std::vector<int64_t> KeyWidths(const ModelConfig& config) {
   std::vector<int64_t> widths(static_cast<size_t>(config.layers));
   for (size_t layer = 0; layer < widths.size(); ++layer)
-    if (config.HasAttention(static_cast<int64_t>(layer)))
+    if (config.HasAttention(static_cast<int64_t>(layer)) &&
+        !config.SharesKeys(static_cast<int64_t>(layer)))
       widths[layer] = config.KeyWidth(static_cast<int64_t>(layer));
   return widths;
 }
@@ -117,8 +118,9 @@ void Trace::DropLayersBelow(int64_t layer) {
   }
   // Every layer has a tensor by now.
   const auto none = [](at::Device, int64_t) { return at::Tensor(); };
-  for (auto* tensors :
-       {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
+  for (auto* tensors : {&storage_->keys, &storage_->values})
+    ShareBelow(std::min(layer, storage_->first_lent), devices, widths, none, *tensors);
+  for (auto* tensors : {&storage_->projected_keys, &storage_->projected_values})
     ShareBelow(layer, devices, widths, none, *tensors);
   for (auto* tensors : {&storage_->residual, &storage_->norm_scale, &storage_->norm_mean}) {
     for (size_t i = 0; i < tensors->size() && static_cast<int64_t>(i) < layer; ++i)
@@ -148,9 +150,11 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
   MIDSCOPE_CHECK_LE(rows, capacity_);
   MIDSCOPE_CHECK(CanTakeFrom(donor));
   const c10::InferenceMode inference;
-  const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
+  const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to,
+                        int64_t first = INT64_MAX) {
     // Layers that are not stored run all rows.
-    for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
+    for (auto layer = static_cast<size_t>(std::min(first, first_layer_)); layer < to.size();
+         ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
   Truncate(0);  // because a copy may fail
@@ -165,8 +169,8 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     if (states.latest_row > 0) states.latest = from.latest.clone();
   }
   OnTrace(*storage_, [&] {
-    copy(donor.storage_->keys, storage_->keys);
-    copy(donor.storage_->values, storage_->values);
+    copy(donor.storage_->keys, storage_->keys, storage_->first_lent);
+    copy(donor.storage_->values, storage_->values, storage_->first_lent);
     if (!residual_) return;
     copy(donor.storage_->residual, storage_->residual);
     copy(donor.storage_->norm_scale, storage_->norm_scale);
@@ -220,13 +224,15 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
   const int64_t element = kernels::SizeOf(dtype);
   const int64_t kept = config.layers - parts.first_layer;
   const std::vector<int64_t> widths = KeyWidths(config);
-  const int64_t stored =
-      std::accumulate(widths.begin() + parts.first_layer, widths.end(), int64_t{0}) +
-      devices * SharedWidth(widths, parts.first_layer);
-  int64_t bytes = 2 * stored * element;
+  const auto stored_from = [&](int64_t layer) {
+    return std::accumulate(widths.begin() + layer, widths.end(), int64_t{0}) +
+           devices * SharedWidth(widths, layer);
+  };
+  int64_t bytes = 2 * stored_from(std::min(parts.first_layer, config.FirstLentLayer())) * element;
   const int64_t projected = (FinishesQueryKey(config) ? 1 : 0) + (FinishesValue(config) ? 1 : 0);
   bytes += projected * element *
-           (parts.residual ? stored : devices * SharedWidth(widths, config.layers));
+           (parts.residual ? stored_from(parts.first_layer)
+                           : devices * SharedWidth(widths, config.layers));
   bytes += parts.mean_heads * config.head_dim * static_cast<int64_t>(sizeof(double));
   if (!parts.residual) return bytes;
   const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
@@ -263,8 +269,10 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   };
   storage->keys.resize(layers);
   storage->values.resize(layers);
-  ShareBelow(first_layer, devices, widths, key_rows, storage->keys);
-  ShareBelow(first_layer, devices, widths, key_rows, storage->values);
+  storage->first_lent = config.FirstLentLayer();
+  const int64_t first_own = std::min(first_layer, storage->first_lent);
+  ShareBelow(first_own, devices, widths, key_rows, storage->keys);
+  ShareBelow(first_own, devices, widths, key_rows, storage->values);
   const auto add_projected = [&](std::vector<at::Tensor>& tensors) {
     tensors.resize(layers);
     ShareBelow(residual ? first_layer : config.layers, devices, widths, key_rows, tensors);

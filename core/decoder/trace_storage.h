@@ -31,7 +31,8 @@ struct DeltaStates {
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
   // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
-  // stored share one pair per device.
+  // stored share one pair per device, except from the first layer on whose keys another one reads;
+  // that one has none, [capacity, 0].
   std::vector<at::Tensor> keys;
   std::vector<at::Tensor> values;
   // [layers + 1] of [capacity, hidden]; empty without residual. Here and in the norms below,
@@ -42,6 +43,7 @@ struct Trace::Storage {
   // no LayerNorm).
   std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
   std::vector<at::Tensor> norm_mean;
+  int64_t first_lent = INT64_MAX;  // ModelConfig::FirstLentLayer
   // Keys as projected, otherwise like `keys`; empty if the two are equal (query_key_finish.h).
   // Without residual, one tensor per device is shared by all its layers, because only a pass that
   // runs every row then scales channels.

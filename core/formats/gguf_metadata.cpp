@@ -68,6 +68,24 @@ int64_t GgufMetadata::CountOrZero(std::string_view key, int64_t max) const {
   return value;
 }
 
+std::vector<int64_t> GgufMetadata::CountsOfLayers(std::string_view key, int64_t layers,
+                                                  int64_t max) const {
+  const std::string full = Key(key);
+  const GgufValue* value = file_.FindValue(full);
+  if (value == nullptr || !value->is_array)
+    return std::vector<int64_t>(static_cast<size_t>(layers), Count(key, max));
+  read_.insert(full);
+  std::vector<int64_t> counts = *file_.GetIntArray(full);
+  if (std::ssize(counts) != layers) {
+    Fail(fmt::format("{} holds {} numbers; the model has {} layers", full, counts.size(), layers));
+  }
+  for (const int64_t count : counts) {
+    if (count < 1 || count > max)
+      Fail(fmt::format("{} holds {}; each must be from 1 to {}", full, count, max));
+  }
+  return counts;
+}
+
 double GgufMetadata::Positive(std::string_view key, std::optional<double> otherwise) const {
   const std::string full = Key(key);
   read_.insert(full);

@@ -48,6 +48,7 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
       config.positions == PositionKind::kRotary) {
     return;
   }
+  if (config.turning_pairs > 0) return;
   for (const GgufTensor& tensor : file.tensors()) {
     if (!tensor.name.starts_with("rope_f")) continue;
     throw Failure(file.path().string(), "it has a tensor " + Quote(tensor.name) + ", which a " +

@@ -88,6 +88,10 @@ struct LayerAttention {
   int64_t key_value_heads = 0;  // if they are not the model's; else 0
   bool value_is_key = false;    // the projected key is also the value: there is no value matrix
   bool recurrent = false;       // no attention: ModelConfig::delta_rule mixes the rows instead
+  // The earlier layer whose keys and values this one reads, instead of projecting its own (gemma4);
+  // -1: none. They are rotated as this layer's plan says.
+  int64_t keys_of = -1;
+  int64_t feed_forward = 0;  // if it is not the model's; else 0
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -113,6 +117,10 @@ struct ExpertSettings {
   // Whether an expert's input is scaled by its weight instead of its output; experts are then
   // chosen by logits (llama4).
   bool scales_input = false;
+  // Whether the layer's own MLP is run beside the experts (gemma4): both read the stream through
+  // norms of their own, as the router does, and their normed outputs are added. The weights of
+  // chosen experts also have a learned factor.
+  bool beside_mlp = false;
   std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: no layer
   bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
 };
@@ -221,6 +229,9 @@ struct ModelConfig {
   ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
+  // Width of a token's further embeddings, one per layer, which each layer adds to the stream after
+  // its MLP through a gate (gemma4); 0: none.
+  int64_t layer_input_width = 0;
   bool layer_scale = false;      // a factor of the stream after each layer, from a tensor (gemma4)
   double update_scale = 1.0;     // of attention and MLP outputs when added to the stream (granite)
   double output_scale = 1.0;     // of the final logits, before final_softcap (cohere, granite)
@@ -260,6 +271,19 @@ struct ModelConfig {
   int64_t KeyValueHeads(int64_t layer) const {
     const int64_t own = AttentionOf(layer).key_value_heads;
     return own > 0 ? own : key_value_heads;
+  }
+  bool SharesKeys(int64_t layer) const { return AttentionOf(layer).keys_of >= 0; }
+  // Returns the first layer whose keys and values others read; the number of layers if none.
+  int64_t FirstLentLayer() const {
+    int64_t first = layers;
+    for (const LayerAttention& layer : attention) {
+      if (layer.keys_of >= 0) first = std::min(first, layer.keys_of);
+    }
+    return first;
+  }
+  int64_t FeedForward(int64_t layer) const {
+    const int64_t own = AttentionOf(layer).feed_forward;
+    return own > 0 ? own : feed_forward;
   }
   int64_t QueryWidth(int64_t layer) const { return heads * HeadDim(layer); }
   int64_t KeyWidth(int64_t layer) const { return KeyValueHeads(layer) * HeadDim(layer); }

@@ -134,8 +134,9 @@ void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTe
   const int64_t query = config.QueryWidth(layer);
   const int64_t key = config.KeyWidth(layer);
   tensors->push_back({"N.query", {query, config.hidden}, layer});
-  tensors->push_back({"N.key", {key, config.hidden}, layer});
-  if (!config.AttentionOf(layer).value_is_key)
+  const LayerAttention attention = config.AttentionOf(layer);
+  if (attention.keys_of < 0) tensors->push_back({"N.key", {key, config.hidden}, layer});
+  if (attention.keys_of < 0 && !attention.value_is_key)
     tensors->push_back({"N.value", {key, config.hidden}, layer});
   if (config.gated_attention)
     tensors->push_back({"N.attention_gate", {query, config.hidden}, layer});
@@ -161,18 +162,30 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   if (attends && config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
     const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
     add("query_norm", {of_head ? config.HeadDim(layer) : query});
-    add("key_norm", {of_head ? config.HeadDim(layer) : key});
+    if (!config.SharesKeys(layer)) add("key_norm", {of_head ? config.HeadDim(layer) : key});
   }
   if (config.activation == Activation::kXielu && config.xielu.empty()) {
     for (const char* name : {"alpha_positive", "alpha_negative", "beta", "epsilon"}) add(name, {1});
   }
   if (config.attention_sinks) add("sinks", {config.heads});
   if (config.layer_scale) add("layer_scale", {1});
+  if (const int64_t width = config.layer_input_width; width > 0) {
+    add("layer_input_gate", {width, hidden});
+    add("layer_input_out", {hidden, width});
+    add("layer_input_norm", {hidden});
+  }
   attends ? AddAttention(config, layer, tensors) : AddDeltaRule(config, layer, tensors);
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
-  } else {
-    AddMlp(config, layer, "N.", -1, config.feed_forward, tensors);
+    if (config.experts.beside_mlp) {
+      for (const char* norm :
+           {"router_norm", "mlp_inner_norm", "expert_norm", "expert_output_norm"})
+        add(norm, {hidden});
+      add("expert_scale", {config.experts.count});
+    }
+  }
+  if (!config.experts.In(layer) || config.experts.beside_mlp) {
+    AddMlp(config, layer, "N.", -1, config.FeedForward(layer), tensors);
   }
 }
 
@@ -200,7 +213,19 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
     throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
                                      config.attention.size(), config.layers));
   }
+  // Products of tokens and layers' embeddings cannot overflow.
+  if (config.layers * config.layer_input_width > kMaxWidth) {
+    throw Failure(thing, fmt::format("embeddings of {} elements for each of {} layers are too wide",
+                                     config.layer_input_width, config.layers));
+  }
   for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const int64_t source = config.AttentionOf(layer).keys_of;
+    if (source >= layer ||
+        (source >= 0 && (config.SharesKeys(source) ||
+                         config.KeyValueHeads(source) != config.KeyValueHeads(layer) ||
+                         config.HeadDim(source) != config.HeadDim(layer)))) {
+      throw Failure(thing, fmt::format("layer {} cannot read the keys of layer {}", layer, source));
+    }
     const int64_t width = config.HeadDim(layer);
     if (config.heads % config.KeyValueHeads(layer) == 0 && width % 2 == 0 &&
         width <= config.head_dim) {
@@ -237,6 +262,11 @@ std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
   if (config.embedding_norm) tensors.push_back({"embedding_norm", {config.hidden}});
   if (config.norm_weights && config.final_norm) tensors.push_back({"final_norm", {config.hidden}});
   if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, embedded}});
+  if (const int64_t width = config.layer_input_width; width > 0) {
+    tensors.push_back({"layer_embedding", {config.vocabulary, config.layers * width}});
+    tensors.push_back({"layer_projection", {config.layers * width, config.hidden}});
+    tensors.push_back({"layer_projection_norm", {width}});
+  }
   for (int64_t layer = 0; layer < config.layers; ++layer) AddLayer(config, layer, &tensors);
   return tensors;
 }

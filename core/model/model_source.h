@@ -10,6 +10,9 @@
 //   position_embedding                           [positions, hidden]   where they are learned
 //   embedding_norm                               [hidden]              of token embeddings
 //   output                                       as token_embedding; absent where tied
+//   layer_embedding                              [vocabulary, layers * layer_input_width]  likewise
+//   layer_projection                             [layers * layer_input_width, hidden]      likewise
+//   layer_projection_norm                        [layer_input_width]                       likewise
 //   final_norm                                   [hidden]
 //   N.attention_norm, N.mlp_norm                 [hidden]              input or stream norms
 //   N.attention_output_norm, N.mlp_output_norm   [hidden]
@@ -19,6 +22,8 @@
 //   N.query_norm                                 [head_dim] or [heads * head_dim]
 //   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
 //   N.sinks                                      [heads]
+//   N.layer_input_gate, N.layer_input_out        [layer_input_width, hidden], the reverse
+//   N.layer_input_norm                           [hidden]
 // With latent keys (ModelConfig::latent), instead of N.query, N.key and N.value:
 //   N.query                                      [heads * (plain + rotated), hidden or query_rank]
 //   N.query_in, N.query_in_norm                  [query_rank, hidden], [query_rank]
@@ -35,6 +40,10 @@
 //   N.experts.E.gate, N.experts.E.up, .down      as N.gate, N.up, N.down, of the expert's width
 //   N.shared.gate, N.shared.up, N.shared.down    likewise
 //   N.shared_gate                                [1, hidden]
+// With ExpertSettings::beside_mlp, all of these, and:
+//   N.router_norm                                [hidden]   times sqrt(hidden)
+//   N.mlp_inner_norm, N.expert_norm, N.expert_output_norm   [hidden]
+//   N.expert_scale                               [experts]
 // clang-format on
 // The rows of query and key are in half-split rotary order.
 #pragma once

@@ -99,7 +99,8 @@ class RandomSource : public ChangedSource {
       std::fill_n(values, size, 0.0f);
     } else if (name.ends_with(".delta_decay_scale")) {
       std::fill_n(values, size, config().delta_rule.log_decays ? 0.0f : -1.0f);
-    } else if (name.ends_with(".layer_scale") || name.ends_with(".delta_decay_bias")) {
+    } else if (name.ends_with(".layer_scale") || name.ends_with(".expert_scale") ||
+               name.ends_with(".delta_decay_bias")) {
       std::fill_n(values, size, 1.0f);
     } else if (is_norm) {
       const bool adds_one = config().norm_adds_one && !name.ends_with(".delta_norm");

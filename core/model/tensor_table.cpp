@@ -170,9 +170,17 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
   return order;
 }
 
-// Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers).
-bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
-  if (name.starts_with("mtp.")) return true;  // qwen3_next, qwen3_5
+// Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers), or
+// to keys and values of a layer that reads another's: published files have some.
+bool IsUnused(const std::string& name, const ModelConfig& config) {
+  if (name.starts_with("mtp.")) return true;  // later tokens of qwen3_next and qwen3_5
+  for (int64_t layer = config.FirstLentLayer(); layer < config.layers; ++layer) {
+    if (!config.SharesKeys(layer)) continue;
+    for (const char* key : {"model.layers.{}.self_attn.k_", "model.layers.{}.self_attn.v_",
+                            "blk.{}.attn_k", "blk.{}.attn_v"}) {
+      if (name.starts_with(fmt::format(fmt::runtime(key), layer))) return true;
+    }
+  }
   for (int64_t extra = 0; extra < config.prediction_layers; ++extra) {
     const std::string layer = std::to_string(config.layers + extra) + ".";
     if (name.starts_with("model.layers." + layer) || name.starts_with("blk." + layer)) return true;
@@ -447,7 +455,7 @@ TensorRef TensorTable::Vector(const TensorRef& rows) {
 
 void TensorTable::CheckNoneLeft(const std::vector<std::string_view>& ignored) const {
   for (const auto& [name, tensor] : file_) {
-    if (used_.contains(name) || IsOfPredictionLayer(name, config_)) continue;
+    if (used_.contains(name) || IsUnused(name, config_)) continue;
     const bool passed_over =
         std::any_of(ignored.begin(), ignored.end(),
                     [&, n = std::string_view(name)](auto ending) { return n.ends_with(ending); });

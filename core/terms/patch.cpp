@@ -106,10 +106,19 @@ void Apply(const Patch& patch, const TermPlans& plans) {
       plan.patches.push_back({patch.what, taken, {}});
     });
   }
+  const bool of_keys = patch.what == PatchWhat::kKey || patch.what == PatchWhat::kValue;
+  bool any = false;
   ForLayersAndHeads(patch.layers, patch.heads, plans,
                     [&](AttentionPlan& plan, const LayerHeads& heads) {
+                      if (of_keys && plans.config.SharesKeys(&plan - plans.plans.data())) return;
+                      any = true;
                       plan.patches.push_back({patch.what, taken, heads});
                     });
+  if (any) return;
+  throw UsageError(plans.term,
+                   "layers " + patch.layers.Text() + " read the keys and values of earlier layers",
+                   "Name a layer that projects its own: what is replaced there is also replaced "
+                   "for the layers that read it");
 }
 
 }  // namespace

@@ -16,8 +16,10 @@
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/byte_pair_encoding.h"
 #include "core/tokenizer/gguf_roles.h"
+#include "core/tokenizer/pattern.h"
 #include "core/tokenizer/sentence_piece_model.h"
 #include "core/tokenizer/tokenizer_parts.h"
+#include "core/tokenizer/unicode_text.h"
 
 namespace midscope {
 namespace {
@@ -37,9 +39,12 @@ class GgufTokenizerReader {
       ReadPieces(SentencePieceModel::Kind::kBytePair);
     } else if (*model == "t5") {
       ReadPieces(SentencePieceModel::Kind::kUnigram);
+    } else if (*model == "gemma4") {
+      ReadCharacterPairs();
     } else {
       Fail("its tokenizer " + Quote(*model) + " is not supported",
-           "Supported: gpt2 (byte-level BPE), llama (SentencePiece BPE), t5 (Unigram)");
+           "Supported: gpt2 (byte-level BPE), llama (SentencePiece BPE), t5 (Unigram), gemma4 "
+           "(BPE of characters)");
     }
     StripAfterSpecial();
     ReadFacts(*model);
@@ -56,7 +61,7 @@ class GgufTokenizerReader {
     vocabulary.chat_template = file_.GetString("tokenizer.chat_template").value_or("");
     const std::string& cuts = vocabulary.pre_tokenizer;
     const bool is_glm = cuts == "chatglm-bpe" || cuts == "glm4";
-    const bool by_default = model == "llama" || (model == "gpt2" && adds_bos_);
+    const bool by_default = model == "llama" || model == "gemma4" || (model == "gpt2" && adds_bos_);
     const auto add_bos = file_.GetBool("tokenizer.ggml.add_bos_token");
     const bool adds = add_bos.value_or(by_default);
     vocabulary.unknown = ReadId("tokenizer.ggml.unknown_token_id");
@@ -176,6 +181,46 @@ class GgufTokenizerReader {
     if (!scheme.ignores_merges) whole.clear();
     parts_.model =
         std::make_unique<BytePairEncoding>(std::move(alphabet), ReadMerges(), std::move(whole));
+  }
+
+  // Merges of characters within a line, and of line ends; spaces are written as U+2581, and a
+  // character without a token as its bytes.
+  void ReadCharacterPairs() {
+    if (file_.GetBool("tokenizer.ggml.add_space_prefix").value_or(false))
+      Fail("its tokenizer puts a space before every text, which is not supported for gemma4");
+    file_.GetFloatArray("tokenizer.ggml.scores");  // not used
+    parts_.vocabulary.pre_tokenizer = "gemma4";
+    ReadTexts();
+    BytePairEncoding::Alphabet alphabet;
+    alphabet.of_characters = true;
+    alphabet.unknown = ReadId("tokenizer.ggml.unknown_token_id");
+    std::vector<AddedToken> added;
+    std::unordered_map<std::string, int32_t> lines;
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const auto id = static_cast<int32_t>(i);
+      const TokenType type = parts_.vocabulary.types[i];
+      const std::string text(texts_[i]);
+      std::string bytes = UnmarkSpaces(text);
+      if (type == TokenType::kByte) {
+        bytes = static_cast<char>(*ParseByteToken(text));
+        alphabet.bytes.at(static_cast<unsigned char>(bytes[0])) = id;
+      } else if (type == TokenType::kNormal) {
+        if (CharacterAt(text, 0).length == text.size()) alphabet.characters.emplace(text, id);
+        if (text.find_first_not_of('\n') == std::string::npos) lines.emplace(text, id);
+      } else if (type != TokenType::kUnused) {
+        added.push_back({text, id, type != TokenType::kUserDefined});
+      }
+      parts_.vocabulary.bytes.push_back(std::move(bytes));
+    }
+    const auto count = std::count_if(alphabet.bytes.begin(), alphabet.bytes.end(),
+                                     [](int32_t id) { return id >= 0; });
+    if (count != 0 && count != std::ssize(alphabet.bytes))
+      Fail(fmt::format("its tokenizer has tokens for {} of the 256 bytes", count));
+    parts_.added = AddedTokens(added);
+    parts_.normalizer.AddReplace(Pattern::Literal(" "), std::string(kSpaceMark));
+    parts_.pre_tokenizer.AddSplit(Pattern("\\n+"), SplitBehavior::kIsolated);
+    parts_.model =
+        std::make_unique<BytePairEncoding>(std::move(alphabet), ReadMerges(), std::move(lines));
   }
 
   std::vector<BytePairEncoding::Merge> ReadMerges() const {

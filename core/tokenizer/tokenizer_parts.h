@@ -53,9 +53,9 @@ struct TokenizerParts {
   void SetAddedTokens(const AddedTokenList& list);
 };
 
-// Reads tokenizer.ggml.* of models gpt2, llama and t5. Throws Error for another model, arrays that
-// are missing, of a wrong type or of different lengths, duplicate tokens, merges of unknown tokens,
-// or ids outside the vocabulary.
+// Reads tokenizer.ggml.* of models gpt2, llama, t5 and gemma4. Throws Error for another model,
+// arrays that are missing, of a wrong type or of different lengths, duplicate tokens, merges of
+// unknown tokens, or ids outside the vocabulary.
 TokenizerParts ReadGgufTokenizer(const GgufFile& file);
 
 // The value of "fix_mistral_regex" in tokenizer_config.json, if transformers reads it.

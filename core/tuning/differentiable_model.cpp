@@ -93,24 +93,35 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
                                             std::span<const AttentionPlan> plans,
                                             const PassOptions& pass) const {
   const auto tokens = static_cast<int64_t>(ids.size());
-  const at::Tensor rows = at::tensor(std::vector<int64_t>(ids.begin(), ids.end()));
-  at::Tensor stream = at::embedding(Weight("token_embedding"), rows.to(options_.device));
+  const at::Tensor rows =
+      at::tensor(std::vector<int64_t>(ids.begin(), ids.end())).to(options_.device);
+  at::Tensor stream = at::embedding(Weight("token_embedding"), rows);
   if (config_.embedding_scale != 1.0) {
     stream =
         stream * kernels::RoundedTo(options_.dtype, static_cast<float>(config_.embedding_scale));
   }
   if (config_.embedding_norm) stream = Norm("embedding_norm", stream);
+  const at::Tensor layer_inputs =
+      config_.layer_input_width > 0 ? LayerInputs(rows, stream) : at::Tensor();
+  LentKeys lent;
   const CancelCheck check{options_.cancel};
   for (int64_t index = 0; index < config_.layers; ++index) {
     const LayerTensors layer(config_, index, plans[static_cast<size_t>(index)], tokens,
                              options_.device);
-    const auto block = [this, layer, check, heads = pass.heads](const at::Tensor& x) {
+    BlockContext parts{pass.heads, {}, &lent};
+    std::vector<at::Tensor> parameters = ParametersOf(layer.prefix);
+    if (layer_inputs.defined()) {
+      parts.layer_input = layer_inputs.select(1, index);
+      if (parts.layer_input.requires_grad()) parameters.push_back(parts.layer_input);
+    }
+    const auto block = [this, layer, check, parts](const at::Tensor& x) {
       check();
-      return Block(layer, x, heads);
+      return Block(layer, x, parts);
     };
     if (pass.stream) stream = pass.stream(index, stream);
-    stream = options_.checkpoints ? Checkpointed(block, stream, ParametersOf(layer.prefix))
-                                  : block(stream);
+    // Gradients of keys that later layers read do not go through a checkpoint.
+    const bool checkpoint = options_.checkpoints && index < config_.FirstLentLayer();
+    stream = checkpoint ? Checkpointed(block, stream, parameters) : block(stream);
     if (stream.requires_grad()) stream.register_hook(check);
   }
   return stream;
@@ -132,8 +143,24 @@ at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
   return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
 }
 
+at::Tensor DifferentiableModel::LayerInputs(const at::Tensor& rows,
+                                            const at::Tensor& embedded) const {
+  const auto width = static_cast<double>(config_.layer_input_width);
+  const auto by_layer = [&](const at::Tensor& x) {
+    return x.unflatten(1, {config_.layers, config_.layer_input_width});
+  };
+  const at::Tensor usual = by_layer(Linear("layer_projection", embedded) /
+                                    std::sqrt(static_cast<double>(config_.hidden)));
+  const at::Tensor of_layers =
+      at::embedding(Weight("layer_embedding"), rows) *
+      kernels::RoundedTo(options_.dtype, static_cast<float>(std::sqrt(width)));
+  const at::Tensor normed =
+      Normed(NormKind::kRms, config_.norm_epsilon, usual, NormWeight("layer_projection_norm"), {});
+  return (normed + by_layer(of_layers)) * std::sqrt(0.5);
+}
+
 at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tensor& stream,
-                                      const PassOptions::Tap& heads) const {
+                                      const BlockContext& context) const {
   const std::string& prefix = layer.prefix;
   const auto finished = [&](const std::string& norm, const at::Tensor& update) {
     return (config_.output_norms ? Norm(norm, update) : update) * config_.update_scale;
@@ -141,21 +168,33 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
   const at::Tensor middle =
       stream + finished(prefix + "attention_output_norm", config_.HasAttention(layer.index)
-                                                              ? Attention(layer, input, heads)
+                                                              ? Attention(layer, input, context)
                                                               : MixedByDeltaRule(prefix, input));
 
   const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
   const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");
   const at::Tensor mlp_input = config_.input_norms ? Norm(mlp_norm, mlp_stream) : mlp_stream;
-  const at::Tensor update =
-      config_.experts.In(layer.index) ? Experts(prefix, mlp_input) : Mlp(prefix, mlp_input);
-  const at::Tensor out = middle + finished(prefix + "mlp_output_norm", update);
+  at::Tensor update;
+  if (config_.experts.In(layer.index) && config_.experts.beside_mlp) {
+    update = Norm(prefix + "mlp_inner_norm", Mlp(prefix, mlp_input)) +
+             Norm(prefix + "expert_output_norm", Experts(prefix, mlp_stream));
+  } else {
+    update = config_.experts.In(layer.index) ? Experts(prefix, mlp_input) : Mlp(prefix, mlp_input);
+  }
+  at::Tensor out = middle + finished(prefix + "mlp_output_norm", update);
+  if (context.layer_input.defined()) {
+    const at::Tensor gate =
+        ActivatedByAten(config_.activation, Linear(prefix + "layer_input_gate", out));
+    out = out + Norm(prefix + "layer_input_norm",
+                     Linear(prefix + "layer_input_out", gate * context.layer_input));
+  }
   return config_.layer_scale ? out * Weight(prefix + "layer_scale") : out;
 }
 
 at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x,
-                                          const PassOptions::Tap& heads) const {
-  auto [q, k, v] = config_.latent.used() ? LatentProjections(layer, x) : Projections(layer, x);
+                                          const BlockContext& context) const {
+  auto [q, k, v] =
+      config_.latent.used() ? LatentProjections(layer, x) : Projections(layer, x, context.lent);
   if (layer.query_scale.defined()) q = (q.to(at::kFloat) * layer.query_scale).to(q.scalar_type());
   at::Tensor z;
   if (layer.softcap == 0 && !config_.attention_sinks) {
@@ -181,7 +220,7 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
     const at::Tensor gate = Linear(layer.prefix + "attention_gate", x);
     z = z * at::sigmoid(gate.unflatten(1, {config_.heads, -1}).transpose(0, 1));
   }
-  if (heads) z = heads(layer.index, z);
+  if (context.heads) z = context.heads(layer.index, z);
   return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
 }
 
@@ -221,36 +260,54 @@ at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& prefix,
   return Linear(own + "out", (normed.flatten(1) * at::silu(projected("gate"))).to(x.scalar_type()));
 }
 
-// Returns queries or keys [token, head, head_dim], normed, clamped and rotated.
+bool DifferentiableModel::NormsHeads(const LayerTensors& layer) const {
+  return config_.plain_query_key_norm ? config_.attention[static_cast<size_t>(layer.index)].rotary
+                                      : config_.query_key_norm != QueryKeyNorm::kNone;
+}
+
 at::Tensor DifferentiableModel::HeadsOf(const LayerTensors& layer, const std::string& name,
                                         int64_t heads, const at::Tensor& x) const {
-  const bool is_normed = config_.plain_query_key_norm
-                             ? config_.attention[static_cast<size_t>(layer.index)].rotary
-                             : config_.query_key_norm != QueryKeyNorm::kNone;
+  const bool is_normed = NormsHeads(layer);
   const double limit = config_.clip_qkv;
   const std::string norm = layer.prefix + name + "_norm";
   at::Tensor y = Linear(layer.prefix + name, x).unflatten(1, {heads, config_.HeadDim(layer.index)});
   if (limit > 0 && !(is_normed && config_.clip_after_norm)) y = y.clamp(-limit, limit);
   if (is_normed && !config_.norm_after_rotation) y = HeadNorm(norm, y);
   if (limit > 0 && is_normed && config_.clip_after_norm) y = y.clamp(-limit, limit);
-  y = Rotated(y, layer.cos, layer.sin);
-  return is_normed && config_.norm_after_rotation ? HeadNorm(norm, y) : y;
+  return y;
+}
+
+at::Tensor DifferentiableModel::Turned(const LayerTensors& layer, const std::string& name,
+                                       const at::Tensor& heads) const {
+  const at::Tensor y = Rotated(heads, layer.cos, layer.sin);
+  const bool norms = NormsHeads(layer) && config_.norm_after_rotation;
+  return norms ? HeadNorm(layer.prefix + name + "_norm", y) : y;
 }
 
 DifferentiableModel::QueryKeyValue DifferentiableModel::Projections(const LayerTensors& layer,
-                                                                    const at::Tensor& x) const {
+                                                                    const at::Tensor& x,
+                                                                    LentKeys* lent) const {
   const double limit = config_.clip_qkv;
   const int64_t key_heads = config_.KeyValueHeads(layer.index);
-  const bool is_key = config_.AttentionOf(layer.index).value_is_key;
-  at::Tensor v = Linear(layer.prefix + (is_key ? "key" : "value"), x)
-                     .unflatten(1, {key_heads, config_.HeadDim(layer.index)});
-  if (limit > 0) v = v.clamp(-limit, limit);
-  if (config_.value_norm) v = Normed(NormKind::kRms, config_.norm_epsilon, v, {}, {});
+  const LayerAttention attention = config_.AttentionOf(layer.index);
+  at::Tensor k;
+  at::Tensor v;
+  if (attention.keys_of >= 0) {
+    std::tie(k, v) = lent->at(attention.keys_of);
+  } else {
+    k = HeadsOf(layer, "key", key_heads, x);
+    v = Linear(layer.prefix + (attention.value_is_key ? "key" : "value"), x)
+            .unflatten(1, {key_heads, config_.HeadDim(layer.index)});
+    if (limit > 0) v = v.clamp(-limit, limit);
+    if (config_.value_norm) v = Normed(NormKind::kRms, config_.norm_epsilon, v, {}, {});
+    if (layer.index >= config_.FirstLentLayer()) (*lent)[layer.index] = {k, v};
+  }
   const auto by_query_head = [&](const at::Tensor& heads) {
     return heads.transpose(0, 1).repeat_interleave(config_.heads / key_heads, 0);
   };
-  return {HeadsOf(layer, "query", config_.heads, x).transpose(0, 1),
-          by_query_head(HeadsOf(layer, "key", key_heads, x)), by_query_head(v)};
+  const at::Tensor q = HeadsOf(layer, "query", config_.heads, x);
+  return {Turned(layer, "query", q).transpose(0, 1), by_query_head(Turned(layer, "key", k)),
+          by_query_head(v)};
 }
 
 // Each head's key and value are expanded from the latent key (ModelConfig::latent).
@@ -364,12 +421,17 @@ at::Tensor DifferentiableModel::Experts(const std::string& prefix, const at::Ten
     if (experts.shared_gate)
       sum = sum * at::sigmoid(Linear(prefix + "shared_gate", x).to(at::kFloat));
   }
-  const at::Tensor weights = ExpertWeights(prefix, x);
+  const bool beside = experts.beside_mlp;  // x is then the stream
+  const at::Tensor input = beside ? Norm(prefix + "expert_norm", x) : x;
+  at::Tensor weights = ExpertWeights(
+      prefix,
+      beside ? Norm(prefix + "router_norm", x) / std::sqrt(static_cast<double>(x.size(1))) : x);
+  if (beside) weights = weights * Weight(prefix + "expert_scale").to(at::kFloat);
   for (int64_t expert = 0; expert < experts.count; ++expert) {
     const at::Tensor rows = weights.select(1, expert).detach().nonzero().squeeze(1);
     if (rows.numel() == 0) continue;
     const at::Tensor factors = weights.select(1, expert).index_select(0, rows).unsqueeze(1);
-    at::Tensor in = x.index_select(0, rows);
+    at::Tensor in = input.index_select(0, rows);
     if (experts.scales_input) in = (in.to(at::kFloat) * factors).to(x.scalar_type());
     at::Tensor out = Mlp(prefix + "experts." + std::to_string(expert) + ".", in).to(at::kFloat);
     if (!experts.scales_input) out = out * factors;

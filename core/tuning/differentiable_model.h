@@ -17,9 +17,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/base/job.h"
@@ -86,18 +88,31 @@ class DifferentiableModel {
 
  private:
   using QueryKeyValue = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // [heads, token, width]
+  // Keys before rotation, and values, [token, key-value head, head_dim], that later layers read.
+  using LentKeys = std::map<int64_t, std::pair<at::Tensor, at::Tensor>>;
+  struct BlockContext {
+    PassOptions::Tap heads;
+    at::Tensor layer_input;  // [token, layer_input_width], or undefined
+    LentKeys* lent;
+  };
 
   // Returns those whose names begin with this.
   std::vector<at::Tensor> ParametersOf(const std::string& prefix) const;
 
-  // From the stream [token, hidden] to the stream. `heads`: PassOptions::heads.
+  // Returns [token, layer, layer_input_width] from the token embeddings [token, hidden].
+  at::Tensor LayerInputs(const at::Tensor& rows, const at::Tensor& embedded) const;
+  // From the stream [token, hidden] to the stream.
   at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream,
-                   const PassOptions::Tap& heads) const;
+                   const BlockContext& context) const;
   at::Tensor Attention(const LayerTensors& layer, const at::Tensor& x,
-                       const PassOptions::Tap& heads) const;
+                       const BlockContext& context) const;
+  // Returns queries or keys [token, head, head_dim] before rotation, and after it.
   at::Tensor HeadsOf(const LayerTensors& layer, const std::string& name, int64_t heads,
                      const at::Tensor& x) const;
-  QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x) const;
+  at::Tensor Turned(const LayerTensors& layer, const std::string& name,
+                    const at::Tensor& heads) const;
+  bool NormsHeads(const LayerTensors& layer) const;
+  QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x, LentKeys* lent) const;
   QueryKeyValue LatentProjections(const LayerTensors& layer, const at::Tensor& x) const;
   at::Tensor MixedByDeltaRule(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor Mlp(const std::string& prefix, const at::Tensor& x) const;

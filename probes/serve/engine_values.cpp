@@ -27,10 +27,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RopeScaling, kind, factor, original_context,
                                    beta_slow, truncate, attention_factor, short_factors,
                                    long_factors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk, logit_divisor,
-                                   head_dim, key_value_heads, value_is_key, recurrent)
+                                   head_dim, key_value_heads, value_is_key, recurrent, keys_of,
+                                   feed_forward)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
                                    score, normalised, choice_bias, groups, groups_per_row,
-                                   groups_by_largest, scale, scales_input, layers)
+                                   groups_by_largest, scale, scales_input, beside_mlp, layers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, value, norm_epsilon,
                                    interleaved, split)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, value_dim, taps,
@@ -47,8 +48,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, v
       CONVERT, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights, input_norms,       \
       output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation, value_norm,     \
       plain_query_key_norm, parallel_residual, shared_norm, gated_mlp, activation, clamped_swiglu, \
-      xielu, experts, embedding_scale, layer_scale, update_scale, output_scale, logit_scale,       \
-      attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,                \
+      xielu, experts, embedding_scale, layer_input_width, layer_scale, update_scale, output_scale, \
+      logit_scale, attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,   \
       prediction_layers, tied_embeddings, quantisation, parameters, stored_bytes, quantised_bytes, \
       copied_bytes, notes))
 

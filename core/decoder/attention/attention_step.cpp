@@ -42,13 +42,16 @@ struct AttentionStep::Inputs {
   const AttentionPlan* plan;  // of the rows that are being attended
   int64_t q_width;            // heads * head_dim
   int64_t kv_width;           // key_value_heads * head_dim
+  // The trace's, of this layer or of the one whose keys it reads.
+  at::Tensor keys;
+  at::Tensor values;
 
   // Returns the queries of absolute rows.
   at::Tensor Queries(RowRange rows) const {
     return PackedRows(query_key_value, rows).narrow(1, 0, q_width);
   }
-  const at::Tensor& Keys() const { return Store().Keys(layer); }
-  const at::Tensor& Values() const { return Store().Values(layer); }
+  const at::Tensor& Keys() const { return keys; }
+  const at::Tensor& Values() const { return values; }
   at::Tensor Z(RowRange rows) const { return PackedRows(z, rows); }
   at::Tensor PackedRows(const at::Tensor& packed, RowRange rows) const {
     return packed.narrow(0, Packed(rows.first), rows.last - rows.first);
@@ -102,9 +105,23 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   const int64_t q_width = config_.QueryWidth(layer);
   const int64_t kv_width = config_.KeyWidth(layer);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
-  Inputs in{ops, sequence, layer,   weights, normalized, projected, query_key_value,
-            z,   &plan,    q_width, kv_width};
-  BorrowedRows borrowed(sequence, layer);
+  const int64_t keys_of = config_.AttentionOf(layer).keys_of;
+  const Trace::Storage& store = sequence.trace->storage();
+  const int64_t source = keys_of >= 0 ? keys_of : layer;
+  Inputs in{ops,
+            sequence,
+            layer,
+            weights,
+            normalized,
+            projected,
+            query_key_value,
+            z,
+            &plan,
+            q_width,
+            kv_width,
+            store.Keys(source).to(ops.device()),  // a copy only from another device
+            store.Values(source).to(ops.device())};
+  auto borrowed = std::make_shared<BorrowedRows>(sequence, layer);
   StoreKeysAndValues(in);
   ResolvePlan(in, plan);
   for (const RowRange rows : PartsOfOnePlan(plan, {sequence.first_needed_row, sequence.rows})) {
@@ -114,7 +131,12 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   }
   ThrowIfCancelled();
   AblateHeads(sequence, layer, config_.HeadDim(layer), z);
-  borrowed.Return();
+  // Later layers may read these keys.
+  if (layer >= config_.FirstLentLayer()) {
+    sequence.lent.push_back(std::move(borrowed));
+  } else {
+    borrowed->Return();
+  }
 }
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
@@ -139,7 +161,8 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   const auto rows_of = [&](const at::Tensor& packed, int64_t column, int64_t width) {
     return packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, width);
   };
-  if (in.sequence.stored_layer != in.layer) {
+  const bool own = !config_.SharesKeys(in.layer);
+  if (own && in.sequence.stored_layer != in.layer) {
     in.ops.SplitRows(rows_of(in.query_key_value, in.q_width, 2 * in.kv_width),
                      in.Keys().narrow(0, first, count), in.Values().narrow(0, first, count));
   }
@@ -149,6 +172,7 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   auto& memories = in.sequence.trace->storage().memories;
   const auto memory = memories.find(in.layer);
   if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);
+  if (!own) return;
   if (!in.Store().projected_keys.empty())
     store(in.Store().ProjectedKeys(in.layer), in.projected, in.q_width);
   if (!in.Store().projected_values.empty())
@@ -313,6 +337,8 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
                            in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =
       ScaleChannels(source, *plan.row_override, rows, leaves_keys, executor_, cancel_);
+  if (config_.SharesKeys(in.layer))
+    return AttendSegments(in, tables, rows, scaled.q, {in.Keys(), in.Values(), {}});
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v, scaled.key_update});
 }
 

@@ -149,12 +149,13 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   if (config.latent.used()) return ScaleLatentChannels(source, change, rows, executor, cancel);
   const SequencePass& sequence = source.sequence;
   const int64_t q_width = config.QueryWidth(source.layer);
-  const int64_t kv_width = config.KeyWidth(source.layer);
+  const bool own_keys = !config.SharesKeys(source.layer);
+  const int64_t kv_width = own_keys ? config.KeyWidth(source.layer) : 0;
   const int64_t key_heads = config.KeyValueHeads(source.layer);
   const int64_t count = rows.last - rows.first;
   const bool changes_values =
-      std::any_of(change.channels.begin(), change.channels.end(),
-                  [](const ScaledChannel& scaled) { return scaled.change_value; });
+      own_keys && std::any_of(change.channels.begin(), change.channels.end(),
+                              [](const ScaledChannel& scaled) { return scaled.change_value; });
   const auto empty = [&](int64_t length, int64_t width) {
     return at::empty({length, width}, source.projected.options());
   };
@@ -179,6 +180,7 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
         /*keep=*/source.sequence.recorded == nullptr);
     source.ops.KeepRecorded(column);
     q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));
+    if (!own_keys) continue;
     const at::Tensor of_keys = column.narrow(0, q_width, kv_width);
     if (leaves) {
       update = {amount, of_keys};
@@ -190,7 +192,7 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   }
   if (FinishesQueryKey(config)) {
     FinishHeads(config, source.ops, source.weights.query_norm, config.heads, q.now, q.now);
-    FinishHeads(config, source.ops, source.weights.key_norm, key_heads, k.now, k.now);
+    if (own_keys) FinishHeads(config, source.ops, source.weights.key_norm, key_heads, k.now, k.now);
   }
   if (changes_values && FinishesValue(config))
     FinishHeads(config, source.ops, source.weights.value_norm, key_heads, v.now, v.now);

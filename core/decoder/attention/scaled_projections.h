@@ -42,7 +42,8 @@ float AmountOf(const ScaledChannel& scaled);
 // channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
 // normed within their projections, which are therefore recomputed from the scaled input.
 // `leaves_keys`: the change by a single channel may be returned as key_update, for the reader of
-// the keys to apply. `rows` must be active rows. Throws Cancelled.
+// the keys to apply. In a layer with the keys of another, only q is scaled: k and v are not set.
+// `rows` must be active rows. Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);

@@ -80,11 +80,18 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
                     int64_t argument, ModelConfig* config);
 
 // Reads sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
-void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config);
+// `layers_differ`: the MLP's width is that of the first layer and the number of key-value heads
+// that of the last; the family must read those of the others.
+void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config,
+                   bool layers_differ = false);
 // Like ReadGgufSizes, and also reads its rope: base, dimensions, scaling (also as tensors of
 // factors).
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
+// Returns [pairs]: a tensor's factors that divide the frequencies of rotated pairs; empty if the
+// file has no such tensor. Throws Error if they are not rope_dimensions / 2 positive numbers.
+std::vector<double> ReadGgufFactors(const GgufMetadata& metadata, const char* name,
+                                    const ModelConfig& config);
 // Reads windows: attention.sliding_window applies to the layers that
 // attention.sliding_window_pattern marks (one flag per layer), or to all but the last of each
 // `period` layers (the key may contain another period). If the file has no window, there is none.

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Gemma 4, text only, without experts, per-layer embeddings and shared keys (12B, 31B). Layers that
-// see all keys have heads of another size, fewer key-value heads whose key is also their value, and
-// p-RoPE: only the fastest pairs turn. The others have a window and a base of their own. Queries,
-// keys and values are normed, logits are not divided, and a layer ends with a factor of the stream.
+// Gemma 4, text only. Layers that see all keys have heads of another size and
+// p-RoPE: only the fastest pairs turn; in 12B and 31B, they have fewer key-value heads whose key is
+// also their value. The others have a window and a base of their own. Queries, keys and values are
+// normed, logits are not divided, and a layer ends with a factor of the stream. In E2B and E4B, the
+// last layers read the keys and values of the last layer of their kind before them, and each layer
+// adds its own embedding of the token. 26B-A4B has experts beside the MLP of every layer.
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
 #include "core/model/model_shapes.h"
@@ -32,21 +41,16 @@ Defaults DefaultsOf(const ConfigJson& json) {
   return json.Text("model_type", "") == "gemma4_unified_text" ? kUnified : kPlain;
 }
 
+void SetGemma4(ModelConfig* config) {
+  SetGemma(config);
+  config->output_norms = true;
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->value_norm = true;
+  config->layer_scale = true;
+  config->logit_scale = 1.0;
+}
+
 void RefuseOtherKinds(const ConfigJson& json) {
-  const auto refuse = [&](const std::string& key, const std::string& value,
-                          const std::string& what) {
-    json.Fail(fmt::format("{} is {}: {} are not supported yet", json.Name(key), value, what),
-              "Gemma 4 12B and 31B have none");
-  };
-  const int64_t of_layer =
-      json.CountOrZero("hidden_size_per_layer_input", kMaxWidth, DefaultsOf(json).of_layer);
-  if (of_layer != 0)
-    refuse("hidden_size_per_layer_input", std::to_string(of_layer), "per-layer embeddings");
-  const int64_t shared = json.CountOrZero("num_kv_shared_layers", kMaxLayers, 0);
-  if (shared != 0)
-    refuse("num_kv_shared_layers", std::to_string(shared), "keys shared between layers");
-  if (json.Flag("enable_moe_block", false))
-    refuse("enable_moe_block", "true", "experts beside an MLP");
   const std::string sees = json.Text("use_bidirectional_attention", "");
   // "vision" is for the tokens of pictures alone.
   if (!sees.empty() && sees != "vision")
@@ -133,6 +137,54 @@ void ReadHeads(const ConfigJson& json, ModelConfig* config) {
   config->key_value_heads = global_heads;
 }
 
+// Needs the layers' windows. The last `shared` layers read the keys of the last layer of their kind
+// before them. `file`: a ConfigJson or GgufMetadata; `key`: the number's name there.
+template <typename File>
+void ShareKeys(const File& file, const std::string& key, int64_t shared, ModelConfig* config) {
+  std::vector<LayerAttention>& layers = config->attention;
+  const auto own = layers.begin() + std::max<int64_t>(0, config->layers - shared);
+  for (auto layer = own; layer != layers.end(); ++layer) {
+    const auto lender =
+        std::find_if(std::make_reverse_iterator(own), layers.rend(),
+                     [&](const LayerAttention& other) { return other.local == layer->local; });
+    if (lender == layers.rend()) {
+      file.Fail(fmt::format("{} is {}: no layer below layer {} has keys of its kind", key, shared,
+                            layer - layers.begin()));
+    }
+    layer->keys_of = layers.rend() - lender - 1;
+  }
+}
+
+void ReadSharedKeys(const ConfigJson& json, ModelConfig* config) {
+  ShareKeys(json, json.Name("num_kv_shared_layers"),
+            json.CountOrZero("num_kv_shared_layers", kMaxLayers, 0), config);
+  if (!json.Flag("use_double_wide_mlp", false)) return;
+  for (LayerAttention& layer : config->attention) {
+    if (layer.keys_of >= 0) layer.feed_forward = 2 * config->feed_forward;
+  }
+}
+
+void ReadLayerInputs(const ConfigJson& json, ModelConfig* config) {
+  config->layer_input_width =
+      json.CountOrZero("hidden_size_per_layer_input", kMaxWidth, DefaultsOf(json).of_layer);
+  if (config->layer_input_width == 0) return;
+  const int64_t vocabulary = json.Count("vocab_size_per_layer_input", kMaxTokens, 262144);
+  if (vocabulary != config->vocabulary) {
+    json.Fail(fmt::format("{} is {} and vocab_size {}; different numbers are not supported",
+                          json.Name("vocab_size_per_layer_input"), vocabulary, config->vocabulary));
+  }
+}
+
+void ReadExperts(const ConfigJson& json, ModelConfig* config) {
+  if (!json.Flag("enable_moe_block", false)) return;
+  config->experts = {.count = json.Count("num_experts", kMaxExperts),
+                     .per_row = json.Count("top_k_experts", kMaxExperts),
+                     .width = json.Count("moe_intermediate_size", kMaxWidth),
+                     .normalised = true,
+                     .beside_mlp = true,
+                     .layers = std::vector<bool>(static_cast<size_t>(config->layers), true)};
+}
+
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.tied = true,
@@ -150,12 +202,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .context = DefaultsOf(json).context},
                 config);
   RefuseOtherKinds(json);
-  SetGemma(config);
-  config->output_norms = true;
-  config->query_key_norm = QueryKeyNorm::kHead;
-  config->value_norm = true;
-  config->layer_scale = true;
-  config->logit_scale = 1.0;
+  SetGemma4(config);
   if (json.Has("final_logit_softcapping"))
     config->final_softcap = json.Positive("final_logit_softcapping");
   ReadLayerTypes(
@@ -165,12 +212,117 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
   ReadHeads(json, config);
   ReadRopes(json, config);
+  ReadSharedKeys(json, config);
+  ReadLayerInputs(json, config);
+  ReadExperts(json, config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = TensorsByAttentionBias(json, {.output_norms = true});
-  places.push_back({"N.layer_scale", "model.layers.N.layer_scalar", RowPart::kAll, Bias::kNever,
-                    TensorEnding::kBare});
+  const auto bare = [](std::string_view name, std::string_view file_name,
+                       RowPart part = RowPart::kAll) {
+    return TensorPlace{name, file_name, part, Bias::kNever, TensorEnding::kBare};
+  };
+  constexpr std::string_view kGateUp = "model.layers.N.experts.gate_up_proj";
+  const std::initializer_list<TensorPlace> more = {
+      bare("N.layer_scale", "model.layers.N.layer_scalar"),
+      bare("N.router_norm", "model.layers.N.router.scale"),
+      bare("N.expert_scale", "model.layers.N.router.per_expert_scale"),
+      bare("N.experts.E.gate", kGateUp, RowPart::kExpertGate),
+      bare("N.experts.E.up", kGateUp, RowPart::kExpertUp),
+      bare("N.experts.E.down", "model.layers.N.experts.down_proj", RowPart::kExpert),
+      {"layer_embedding", "model.embed_tokens_per_layer"},
+      {"layer_projection", "model.per_layer_model_projection"},
+      {"layer_projection_norm", "model.per_layer_projection_norm"},
+      {"N.layer_input_gate", "model.layers.N.per_layer_input_gate"},
+      {"N.layer_input_out", "model.layers.N.per_layer_projection"},
+      {"N.layer_input_norm", "model.layers.N.post_per_layer_input_norm"},
+      {"N.router", "model.layers.N.router.proj"},
+      {"N.mlp_inner_norm", "model.layers.N.post_feedforward_layernorm_1"},
+      {"N.expert_norm", "model.layers.N.pre_feedforward_layernorm_2"},
+      {"N.expert_output_norm", "model.layers.N.post_feedforward_layernorm_2"}};
+  places.insert(places.end(), more);
+  return places;
+}
+
+// Needs the layers' windows.
+void ReadGgufHeads(const GgufMetadata& metadata, ModelConfig* config) {
+  const int64_t local_dim = metadata.Count("attention.key_length_swa", kMaxWidth, config->head_dim);
+  for (const auto& [key, dim] : {std::pair{"attention.value_length_swa", local_dim},
+                                 std::pair{"rope.dimension_count_swa", local_dim},
+                                 std::pair{"rope.dimension_count", config->head_dim}}) {
+    if (const int64_t value = metadata.Count(key, kMaxWidth, dim); value != dim) {
+      metadata.Fail(fmt::format("{} is {}, which is not supported for heads of {}",
+                                metadata.Key(key), value, dim));
+    }
+  }
+  const auto heads = metadata.CountsOfLayers("attention.head_count_kv", config->layers, kMaxWidth);
+  const auto widths = metadata.CountsOfLayers("feed_forward_length", config->layers, kMaxWidth);
+  for (size_t layer = 0; layer < heads.size(); ++layer) {
+    LayerAttention& attention = config->attention[layer];
+    if (attention.local && local_dim != config->head_dim) attention.head_dim = local_dim;
+    if (heads[layer] != config->key_value_heads) attention.key_value_heads = heads[layer];
+    if (widths[layer] != config->feed_forward) attention.feed_forward = widths[layer];
+    attention.value_is_key =
+        metadata.file().Find(fmt::format("blk.{}.attn_v.weight", layer)) == nullptr;
+  }
+}
+
+// p-RoPE is stored as factors of layers that see all keys: 1, then 1e30 for pairs that do not turn.
+void ReadGgufTurningPairs(const GgufMetadata& metadata, ModelConfig* config) {
+  constexpr double kStopped = 1e20;
+  config->rope_dimensions = config->head_dim;
+  const std::vector<double> factors = ReadGgufFactors(metadata, "rope_freqs.weight", *config);
+  const auto stopped =
+      std::find_if(factors.begin(), factors.end(), [](double x) { return x != 1; });
+  if (stopped == factors.begin() ||
+      std::any_of(stopped, factors.end(), [](double x) { return x < kStopped; })) {
+    metadata.Fail("tensor rope_freqs.weight must hold 1 for the pairs that turn, then 1e30");
+  }
+  config->turning_pairs = stopped - factors.begin();
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufSizes(metadata, "attention.layer_norm_rms_epsilon", config, /*layers_differ=*/true);
+  SetGemma4(config);
+  config->activation = Activation::kGeluTanh;
+  config->final_softcap = metadata.PositiveOrZero("final_logit_softcapping");
+  metadata.Count("attention.sliding_window", kMaxTokens);  // the key is required
+  ReadGgufWindows(metadata, kPattern, config);
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+  ReadGgufHeads(metadata, config);
+  config->rope_base = metadata.Positive("rope.freq_base", kBase);
+  config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
+  ReadGgufTurningPairs(metadata, config);
+  constexpr const char* kShared = "attention.shared_kv_layers";
+  ShareKeys(metadata, metadata.Key(kShared), metadata.CountOrZero(kShared, kMaxLayers), config);
+  config->layer_input_width = metadata.CountOrZero("embedding_length_per_layer_input", kMaxWidth);
+  config->experts = ReadGgufExperts(metadata, config->layers);
+  config->experts.normalised = config->experts.count > 0;
+  config->experts.beside_mlp = config->experts.count > 0;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.experts = true});
+  constexpr std::string_view kGateUp = "blk.N.ffn_gate_up_exps";
+  const std::initializer_list<TensorPlace> more = {
+      {"N.experts.E.gate", kGateUp, RowPart::kExpertGate},
+      {"N.experts.E.up", kGateUp, RowPart::kExpertUp},
+      {"N.router_norm", "blk.N.ffn_gate_inp.scale", RowPart::kAll, Bias::kNever,
+       TensorEnding::kBare},
+      {"N.expert_scale", "blk.N.ffn_down_exps.scale", RowPart::kAll, Bias::kNever,
+       TensorEnding::kBare},
+      {"N.mlp_inner_norm", "blk.N.post_ffw_norm_1"},
+      {"N.expert_norm", "blk.N.pre_ffw_norm_2"},
+      {"N.expert_output_norm", "blk.N.post_ffw_norm_2"},
+      {"N.layer_scale", "blk.N.layer_output_scale"},
+      {"layer_embedding", "per_layer_token_embd"},
+      {"layer_projection", "per_layer_model_proj"},
+      {"layer_projection_norm", "per_layer_proj_norm"},
+      {"N.layer_input_gate", "blk.N.inp_gate"},
+      {"N.layer_input_out", "blk.N.proj"},
+      {"N.layer_input_norm", "blk.N.post_norm"}};
+  places.insert(places.end(), more);
   return places;
 }
 
@@ -178,7 +330,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 const Family& Gemma4Family() {
   static const Family family = {"gemma4", "gemma4_text", ReadFolder, FolderTensors,
-                                "",       nullptr,       nullptr};
+                                "gemma4", ReadGguf,      GgufPlaces};
   return family;
 }
 

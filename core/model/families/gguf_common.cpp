@@ -11,12 +11,9 @@
 #include "core/model/model_shapes.h"
 
 namespace midscope {
-namespace {
 
-// Returns [pairs]: factors that divide the frequencies of rotated pairs; empty if the file has no
-// such tensor.
-std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
-                                const ModelConfig& config) {
+std::vector<double> ReadGgufFactors(const GgufMetadata& metadata, const char* name,
+                                    const ModelConfig& config) {
   const GgufTensor* tensor = metadata.file().Find(name);
   if (tensor == nullptr) return {};
   const std::vector<int64_t> wanted = {config.rope_dimensions / 2};
@@ -35,15 +32,17 @@ std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
   return {values.begin(), values.end()};
 }
 
+namespace {
+
 // Reads scaling that the converter has computed for each pair: llama3's in one tensor, longrope's
 // in two.
 void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   RopeScaling* scaling = &config->rope_scaling;
-  const std::vector<double> all = ReadFactors(metadata, "rope_freqs.weight", *config);
+  const std::vector<double> all = ReadGgufFactors(metadata, "rope_freqs.weight", *config);
   const std::vector<double> short_factors =
-      ReadFactors(metadata, "rope_factors_short.weight", *config);
+      ReadGgufFactors(metadata, "rope_factors_short.weight", *config);
   const std::vector<double> long_factors =
-      ReadFactors(metadata, "rope_factors_long.weight", *config);
+      ReadGgufFactors(metadata, "rope_factors_long.weight", *config);
   if (all.empty() && short_factors.empty() && long_factors.empty()) return;
   if (scaling->kind != RopeScalingKind::kNone) {
     metadata.Fail("it scales rope both by metadata and by tensors of factors");
@@ -162,18 +161,24 @@ void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* 
   }
 }
 
-void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
-                   ModelConfig* config) {
+void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config,
+                   bool layers_differ) {
   CheckNeutral(metadata);
   config->layers = metadata.Count("block_count", kMaxLayers);
   config->hidden = metadata.Count("embedding_length", kMaxWidth);
+  const auto of_layers = [&](const char* key) {
+    return metadata.CountsOfLayers(key, config->layers, kMaxWidth);
+  };
   // Not in files whose layers all have experts.
   const bool has_width = metadata.Has("feed_forward_length") || !metadata.Has("expert_count");
+  const char* width = has_width ? "feed_forward_length" : "expert_feed_forward_length";
   config->feed_forward =
-      metadata.Count(has_width ? "feed_forward_length" : "expert_feed_forward_length", kMaxWidth);
+      layers_differ ? of_layers(width).front() : metadata.Count(width, kMaxWidth);
   config->trained_context = metadata.Count("context_length", kMaxTokens);
   config->heads = metadata.Count("attention.head_count", kMaxWidth);
-  config->key_value_heads = metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);
+  config->key_value_heads =
+      layers_differ ? of_layers("attention.head_count_kv").back()
+                    : metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);
   const int64_t implied = config->hidden / config->heads;
   config->head_dim = metadata.Count("attention.key_length", kMaxWidth, implied);
   if (!metadata.Has("attention.key_length") && config->hidden % config->heads != 0) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "core/base/utf8.h"
@@ -151,6 +152,7 @@ std::string ExpertsText(const ModelConfig& config) {
                                  experts.per_row);
   if (experts.shared_width > 0)
     text += fmt::format(" and a shared one (width {})", experts.shared_width);
+  if (experts.beside_mlp) text += " beside the layer's MLP";
   return text + "; in layers " + LayersText(ExpertLayers(config));
 }
 
@@ -170,6 +172,16 @@ Json DeltaRuleJson(const ModelConfig& config) {
   return {{"layers", NoAttentionLayers(config)}, {"key_heads", rule.key_heads},
           {"value_heads", rule.value_heads},     {"key_dim", rule.key_dim},
           {"value_dim", rule.value_dim},         {"convolution", rule.taps}};
+}
+
+std::string SharedKeysText(const ModelConfig& config) {
+  const auto readers =
+      LayersOf(config.attention, [](const LayerAttention& layer) { return layer.keys_of >= 0; });
+  if (readers.empty()) return "";
+  std::set<int64_t> lenders;
+  for (const int64_t layer : readers) lenders.insert(config.AttentionOf(layer).keys_of);
+  return fmt::format("layers {} read the keys and values of layers {}", LayersText(readers),
+                     LayersText({lenders.begin(), lenders.end()}));
 }
 
 // Returns "500000, llama3 scaling by 8 of a context of 8192, ...".
@@ -415,6 +427,10 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   if (const std::string chunks = ChunkText(config); !chunks.empty())
     add("attention_chunks", chunks);
   if (config.attention_sinks) add("attention_sinks", "one learned logit for each head");
+  if (const std::string shared = SharedKeysText(config); !shared.empty())
+    add("shared_keys", shared);
+  if (config.layer_input_width > 0)
+    add("layer_embeddings", fmt::format("{} elements for each layer", config.layer_input_width));
   add("parameters", fmt::format("{:.1f} million", static_cast<double>(config.parameters) / 1e6));
   add("tokenizer", TokenizerText(facts.tokenizer));
   add("chat_template", facts.tokenizer.chat_template ? "yes" : "no");

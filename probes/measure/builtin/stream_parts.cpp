@@ -32,13 +32,14 @@ HookRequest StreamParts::Request(const HookPoint& point, const SequenceInfo& seq
     case HookSite::kEmbed:
     case HookSite::kZ:
     case HookSite::kMlpOut:
+    case HookSite::kLayerInputOut:
       return last;
     case HookSite::kAttentionOut:
       return config_.HasAttention(point.layer) ? HookRequest{} : last;
     case HookSite::kResidPost:
       return point.layer + 1 == config_.layers ? last : HookRequest{};
     case HookSite::kValue: {
-      if (!with_values_) return {};
+      if (!with_values_ || config_.SharesKeys(point.layer)) return {};
       const int64_t width = config_.KeyWidth(point.layer);
       values_[static_cast<size_t>(point.layer)].resize(
           static_cast<size_t>(sequence.prompt_tokens * width));
@@ -64,6 +65,11 @@ void StreamParts::OnActivation(HookView& view) {
     case HookSite::kAttentionOut:
       mixer_out_[layer] = FirstRow(view);
       break;
+    case HookSite::kLayerInputOut: {
+      const std::vector<float> added = FirstRow(view);
+      for (size_t i = 0; i < added.size(); ++i) mlp_out_[layer][i] += added[i];
+      break;
+    }
     case HookSite::kResidPost:
       last_stream_ = FirstRow(view);
       break;
@@ -113,7 +119,8 @@ std::span<const float> StreamParts::MixerOut(int64_t layer) const {
 }
 
 std::span<const float> StreamParts::Values(int64_t layer) const {
-  return values_[static_cast<size_t>(layer)];
+  const int64_t keys_of = config_.AttentionOf(layer).keys_of;
+  return values_[static_cast<size_t>(keys_of >= 0 ? keys_of : layer)];
 }
 
 }  // namespace midscope

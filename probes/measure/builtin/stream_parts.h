@@ -23,7 +23,8 @@ class StreamParts : public Hook {
   std::span<const float> embedding() const { return embedding_; }      // [hidden]
   std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
-  std::span<const float> MlpOut(int64_t layer) const;                  // [hidden]
+  // [hidden]: of the MLP, and of the layer's own embedding of the token (gemma4).
+  std::span<const float> MlpOut(int64_t layer) const;
   std::span<const float> MixerOut(int64_t layer) const;  // [hidden], of layers without attention
   // [key, key_value_heads * head_dim], clamped or normed if the model does so.
   std::span<const float> Values(int64_t layer) const;

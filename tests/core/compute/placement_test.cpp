@@ -286,10 +286,15 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
         HookSite::kValue, HookSite::kPattern, HookSite::kZ, HookSite::kAttentionOut,
         HookSite::kNormalizedMlp, HookSite::kMlpPost, HookSite::kMlpOut, HookSite::kResidPost}) {
     for (const int64_t layer : {int64_t{0}, last}) {
-      const bool of_experts = site == HookSite::kMlpPost && kernels_->config().experts.In(layer);
-      points.push_back({of_experts ? HookSite::kExpertWeights : site, layer});
+      const ExpertSettings& experts = kernels_->config().experts;
+      const bool of_experts =
+          site == HookSite::kMlpPost && experts.In(layer) && !experts.beside_mlp;
+      const int64_t keys_of = kernels_->config().AttentionOf(layer).keys_of;
+      const bool lent = keys_of >= 0 && (site == HookSite::kKey || site == HookSite::kValue);
+      points.push_back({of_experts ? HookSite::kExpertWeights : site, lent ? keys_of : layer});
     }
   }
+  if (kernels_->config().layer_input_width > 0) points.push_back({HookSite::kLayerInputOut, last});
   for (const HookPoint& point : points) {
     Everything on_kernels(point);
     const Numbers expected = Run(*kernels_, "none", &on_kernels).logits;

@@ -3,20 +3,24 @@
 """Writes patch_golden.json: activation patching as transformers' own models give it with hooks on their modules, for
 patch_golden_test.
 
-    python tests/core/make/make_patch_golden.py MODEL.gguf OUT.json           (transformers 5, torch, gguf)
+    python tests/core/make/make_patch_golden.py MODEL.gguf OUT.json [NAME ...]           (transformers 5, torch, gguf)
+
+With names: the cases of those models alone are made, beside those of others that OUT.json has.
 
 For the tiny models named in MODELS (llama, qwen3 and gemma2 have grouped key heads, mpt attends with ALiBi) and the embedded
-model in MODEL.gguf, in float32. The target is the 40 tokens of the model's expected.json (of the embedded model: every
+model in MODEL.gguf, in float32; for SHARED also keys and values that later layers read. The target is the 40 tokens of the model's expected.json (of the embedded model: every
 37th of its vocabulary), the source the same tokens in reverse; each passage has its tokens in both. Of each setting: logits
 [row of ROWS, every LOGIT_STEP-th of the vocabulary], and attention [head, key] of the last prompt row in the last layer.
 """
 
+import json
 import sys
 
 import golden_runs as runs
 import torch
 
 MODELS = ["llama", "qwen3", "gemma2", "mpt"]
+SHARED = "gemma4-shared"  # layers 4 and 5 read keys of layer 2, layer 6 those of layer 3
 # (first, last) of the source, then of the target.
 PASSAGES = {"same": ((5, 11), (30, 36)), "longer": ((8, 12), (20, 26)), "shorter": ((3, 12), (24, 27))}
 LAST = ((39, 40), (39, 40))
@@ -52,6 +56,16 @@ def settings(last_layer):
     return found
 
 
+def shared_settings():
+    same = PASSAGES["same"]
+    return {
+        "patch(from=source:other, what=k, span=same, layers=2)": [("k", same, [2], EVERY, "")],
+        "patch(from=source:other, what=v, span=all)": [("v", ALL, [0, 1, 2, 3], EVERY, "")],
+        "patch(from=source:other, what=q, span=all, layers=4-6)": [("q", ALL, [4, 5, 6], EVERY, "")],
+        "patch(from=source:other, what=z, span=last, layers=3-5)": [("z", LAST, [3, 4, 5], EVERY, "")],
+    }
+
+
 def modules(model, layer):
     """what: (module, whether its input is meant, its columns or None for all)."""
     config = model.config
@@ -66,14 +80,16 @@ def modules(model, layer):
     block = model.model.layers[layer]
     attention = block.self_attn
     gemma2 = hasattr(block, "post_feedforward_layernorm")
+    keys, values = (getattr(attention, part, None) for part in ("k_proj", "v_proj"))  # none in layers that read others'
     return {
-        "resid": (block, False, None), "q": (attention.q_proj, False, None), "k": (attention.k_proj, False, None),
-        "v": (attention.v_proj, False, None), "z": (attention.o_proj, True, None),
+        "resid": (block, False, None), "q": (attention.q_proj, False, None), "k": (keys, False, None),
+        "v": (values, False, None), "z": (attention.o_proj, True, None),
         "attn_out": (block.post_attention_layernorm if gemma2 else attention.o_proj, False, None),
         "mlp_out": (block.post_feedforward_layernorm if gemma2 else block.mlp, False, None)}
 
 
 def key_heads(config):
+    config.allow_global_per_layer_attribute_access = True  # gemma4's, whose layers here have as many
     return getattr(config, "num_key_value_heads", None) or heads_of(config)
 
 
@@ -152,7 +168,7 @@ def replaced(model, values, what, rows, heads, align, layer):
 
 def cases(name, model, target, source):
     last_layer = (model.config.num_hidden_layers if hasattr(model.config, "num_hidden_layers") else model.config.n_layers) - 1
-    for text, patches in settings(last_layer).items():
+    for text, patches in (shared_settings() if name == SHARED else settings(last_layer)).items():
         hooks = []
         for what, rows, layers, heads, align in patches:
             for layer in layers:
@@ -164,12 +180,18 @@ def cases(name, model, target, source):
 
 def main():
     runs.set_up()
+    asked = sys.argv[3:] or [*MODELS, SHARED, runs.EMBEDDED]
     found = []
-    for name in MODELS:
+    if len(sys.argv) > 3:
+        with open(sys.argv[2]) as file:
+            found = [case for case in json.load(file)["cases"] if case["model"] not in asked]
+    for name in [*MODELS, SHARED]:
         ids = runs.prompt_ids(name)
-        found += cases(name, runs.opened(name), ids, ids[::-1])
+        if name in asked:
+            found += cases(name, runs.opened(name), ids, ids[::-1])
     ids = [300 + 37 * i for i in range(runs.PROMPT)]
-    found += cases(runs.EMBEDDED, runs.opened_gguf(sys.argv[1]), ids, ids[::-1])
+    if runs.EMBEDDED in asked:
+        found += cases(runs.EMBEDDED, runs.opened_gguf(sys.argv[1]), ids, ids[::-1])
     runs.write(sys.argv[2], found, dict(
         answer=runs.ANSWER, rows=runs.ROWS,
         passages={name: dict(source=rows[0], target=rows[1]) for name, rows in PASSAGES.items()}, embedded_ids=ids))

@@ -88,7 +88,8 @@ def build(kind, options, seed):
                     noise -= 2.0  # states last for tens of tokens
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
                 if kind.startswith("Gemma4") and name.endswith("q_norm.weight"):
-                    parameter.mul_(0.4)  # its logits are not divided: no rounding may choose another key
+                    # Its logits are not divided: no rounding may choose another key.
+                    parameter.mul_(0.2 if config.get_text_config().num_kv_shared_layers else 0.4)
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
         for name, buffer in model.named_buffers():

@@ -38,6 +38,7 @@ ARCHITECTURES = {
     "Qwen3NextForCausalLM": "qwen3next",
     "Qwen3_5ForCausalLM": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
+    "Gemma4ForCausalLM": "gemma4",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
@@ -137,6 +138,33 @@ def gemma2(writer, config):
     writer.add_sliding_window(config.sliding_window)
 
 
+def gemma4(writer, config):
+    layers = [config.per_layer_config[layer] for layer in range(config.num_hidden_layers)]
+    wide = [config.use_double_wide_mlp and mode == "reuse" for mode in config.kv_sharing_modes]
+    write_windows(writer, config)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_head_count_kv([layer.num_key_value_heads for layer in layers])
+    if any(wide):
+        writer.add_feed_forward_length([config.intermediate_size * (1 + w) for w in wide])
+    for add in (writer.add_key_length, writer.add_value_length, writer.add_rope_dimension_count):
+        add(layers[-1].head_dim)
+    for add in (writer.add_key_length_swa, writer.add_value_length_swa, writer.add_rope_dimension_count_swa):
+        add(config.head_dim)
+    if config.final_logit_softcapping:
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if config.enable_moe_block:
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.top_k_experts)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    pairs = layers[-1].head_dim // 2
+    turning = int(config.rope_parameters["full_attention"]["partial_rotary_factor"] * pairs)
+    writer.add_tensor("rope_freqs.weight", numpy.array([1.0] * turning + [1e30] * (pairs - turning), dtype=numpy.float32))
+
+
+GEMMA4_BARE = {"router.scale": "ffn_gate_inp.scale", "router.per_expert_scale": "ffn_down_exps.scale"}
+
+
 def olmo(writer, config):
     writer.add_layer_norm_eps(1e-5)
     writer.add_clamp_kqv(config.clip_qkv)
@@ -181,6 +209,7 @@ MORE_METADATA = {
     **dict.fromkeys(DELTA_RULE, delta_rule),
     "mistral3": mistral3,
     "gemma2": gemma2,
+    "gemma4": gemma4,
     "olmo": olmo,
     "olmo2": write_windows,
     "granite": granite,
@@ -410,9 +439,13 @@ def target_name(names, name):
     name = name.replace(".dt_bias", ".dt_proj.bias")
     if name.endswith("A_log"):
         return names.get_name(name)
+    part = ".".join(name.split(".")[3:])
+    if part in GEMMA4_BARE:
+        return f"blk.{name.split('.')[2]}.{GEMMA4_BARE[part]}"
     target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
     assert target is not None, name
-    return target + ".weight" if name.endswith(("experts.down_proj", "self_attn.sinks")) else target
+    bare = ("experts.gate_up_proj", "experts.down_proj", "self_attn.sinks")
+    return target + ".weight" if name.endswith(bare) else target
 
 
 def write_gguf(path, model, quantisation, tokenizer, architecture=None):
@@ -420,6 +453,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
     architecture: where it is not that of the model's class."""
     architecture = architecture or ARCHITECTURES[type(model).__name__]
     config = model.config.get_text_config()
+    config.allow_global_per_layer_attribute_access = True  # gemma4's, of layers with a window
     model_architecture = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
     names = gguf.get_tensor_name_map(model_architecture, config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, architecture)
@@ -431,6 +465,8 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
+        if name.endswith("layer_scalar"):
+            writer.add_tensor(f"blk.{name.split('.')[2]}.layer_output_scale.weight", buffer.detach().numpy().copy())
     norms_of_heads = {}
     for name, parameter in model.named_parameters():
         if "_layernorm.norms." in name:  # the converter stacks those of all heads
@@ -449,7 +485,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             back = tensors.write_gpt_oss_experts(name, parameter)
         elif name.endswith("in_proj_qkvz.weight"):
             back = write_qkvz(tensors, config, name, parameter)
-        elif name.endswith("experts.gate_up_proj"):
+        elif name.endswith("experts.gate_up_proj") and architecture != "gemma4":
             back = tensors.write_gate_up(name, parameter)
         else:
             rewriting = (DeltaRewriting if ".linear_attn." in name else Rewriting)(architecture, config, name)

@@ -13,6 +13,7 @@
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 
@@ -95,6 +96,40 @@ TEST(TokenizerFormats, GiveTheSameIds) {
   EXPECT_GE(Compare("llama2_model", gguf("llama2")), 20);
   EXPECT_GE(Compare("unigram_model", gguf("unigram")), 8);
   EXPECT_GE(Compare("llama2", Tokenizer::FromFolder(std::string(kFolder) + "llama2_model")), 20);
+}
+
+// A GGUF file of the kind "gemma4" with the vocabulary and merges of the folder.
+TEST(TokenizerFormats, MergesOfCharactersInGgufGiveTheIdsOfTheFolder) {
+  std::ifstream file(std::string(kFolder) + "gemma/tokenizer.json");
+  const auto json = nlohmann::json::parse(file);
+  const auto& vocabulary = json["model"]["vocab"];
+  std::vector<std::string> tokens(vocabulary.size());
+  std::vector<int32_t> types(tokens.size(), 1);
+  for (const auto& [text, id] : vocabulary.items()) {
+    tokens.at(id.get<size_t>()) = text;
+    if (text.starts_with("<0x")) types.at(id.get<size_t>()) = 6;
+  }
+  for (const auto& added : json["added_tokens"]) {
+    tokens.at(added["id"].get<size_t>()) = added["content"];
+    types.at(added["id"].get<size_t>()) = added["special"].get<bool>() ? 3 : 4;
+  }
+  std::vector<std::string> merges;
+  merges.reserve(json["model"]["merges"].size());
+  for (const auto& merge : json["model"]["merges"])
+    merges.push_back(merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+  test::GgufWriter writer = test::TinyModel();
+  for (const char* key : {"model", "tokens", "token_type", "merges", "pre", "scores",
+                          "bos_token_id", "eos_token_id", "add_bos_token", "unknown_token_id"})
+    writer.Remove(std::string("tokenizer.ggml.") + key);
+  writer.String("tokenizer.ggml.model", "gemma4").Strings("tokenizer.ggml.tokens", tokens);
+  writer.Int32s("tokenizer.ggml.token_type", types).Strings("tokenizer.ggml.merges", merges);
+  writer.Uint32("tokenizer.ggml.unknown_token_id", 0).Uint32("tokenizer.ggml.bos_token_id", 1);
+  writer.Uint32("tokenizer.ggml.eos_token_id", 2);
+  const test::TemporaryFile gguf(writer.Bytes());
+  const Tokenizer tokenizer{GgufFile(gguf.path())};
+  EXPECT_GE(Compare("gemma", tokenizer), 8);
+  EXPECT_THAT(tokenizer.begin_ids(), ElementsAre(1));
+  EXPECT_EQ(tokenizer.Decode(tokenizer.EncodeIds("a \n\n  b \u6f22")), "a \n\n  b \u6f22");
 }
 
 TEST(TokenizerFormats, DecodeCharactersThatAreCutIntoBytes) {

@@ -73,7 +73,8 @@ Pass RunPass(const std::string& name, bool checkpoints) {
 
 TEST(Checkpointing, GradientsAreThoseOfThePlainPass) {
   CountBytes();
-  for (const char* name : {"llama", "gemma2", "apertus", "mixtral", "gpt-oss", "deepseek-v3"}) {
+  for (const char* name :
+       {"llama", "gemma2", "apertus", "mixtral", "gpt-oss", "deepseek-v3", "gemma4-shared"}) {
     const Pass plain = RunPass(name, false);
     const Pass checkpointed = RunPass(name, true);
     ASSERT_EQ(checkpointed.gradients.size(), plain.gradients.size()) << name;
