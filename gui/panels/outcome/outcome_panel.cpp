@@ -197,17 +197,23 @@ QString IntervalMethod(const FilePictures& pictures, Measure measure) {
                        measure == Measure::kNll ? "answer_nll_interval" : "accuracy_interval");
 }
 
+std::vector<OutcomePlot::Line> SettingLines(const std::vector<Record>& records, Measure measure) {
+  std::vector<OutcomePlot::Line> lines;
+  for (const OutcomeSeries& series : BestSeriesOf(records, measure))
+    lines.push_back({series, series.setting, OutcomePlot::SettingColor(lines.size()), true});
+  return lines;
+}
+
 }  // namespace
 
 void OutcomePanel::Render(FilePictures& pictures) {
   const std::pair<Measure, const char*> measures[] = {{Measure::kNll, "outcome_nll"},
-                                                      {Measure::kAccuracy, "outcome_accuracy"}};
+                                                      {Measure::kAccuracy, "outcome_accuracy"},
+                                                      {Measure::kDifference, "outcome_difference"}};
   for (const auto& [measure, stem] : measures) {
-    std::vector<OutcomePlot::Line> lines;
-    size_t index = 0;
-    for (const OutcomeSeries& series : BestSeriesOf(pictures.records(), measure)) {
-      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
-    }
+    std::vector<OutcomePlot::Line> lines = measure == Measure::kDifference
+                                               ? DifferenceLines(pictures.records())
+                                               : SettingLines(pictures.records(), measure);
     if (lines.empty()) continue;
     if (const Record* reference = pictures.reference()) {
       const std::vector<OutcomePlot::Line> beside =
