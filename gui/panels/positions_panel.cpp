@@ -5,7 +5,6 @@
 #include <QGroupBox>
 #include <QLabel>
 #include <QSignalBlocker>
-#include <QSplitter>
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -97,7 +96,7 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   auto* forms = new QWidget(this);
   auto* column = WithoutMargins(new QVBoxLayout(forms));
   MakeForms(column);
-  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* sides = new SideSplitter(this);
   sides->addWidget(plot_);
   sides->addWidget(MakeScrollArea(forms, this));
   sides->setSizes({500, 260});

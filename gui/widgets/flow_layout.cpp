@@ -83,6 +83,12 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
   return y - inside.y() + margins.top() + margins.bottom();
 }
 
+void SideSplitter::resizeEvent(QResizeEvent* event) {
+  const bool beside = width() >= least_ratio_ * height();
+  setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+  QSplitter::resizeEvent(event);
+}
+
 namespace {
 
 template <typename Layout>

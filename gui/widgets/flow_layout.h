@@ -4,6 +4,7 @@
 
 #include <QLayout>
 #include <QList>
+#include <QSplitter>
 #include <initializer_list>
 
 class QHBoxLayout;
@@ -39,6 +40,20 @@ class FlowLayout : public QLayout {
   int Place(const QRect& rect, bool move) const;
 
   QList<QLayoutItem*> items_;
+};
+
+// Two parts beside each other or, if the splitter is too narrow for its height, above each other.
+class SideSplitter : public QSplitter {
+ public:
+  // `least_ratio`: the smallest width per height at which the parts are beside each other.
+  explicit SideSplitter(QWidget* parent, double least_ratio = 1)
+      : QSplitter(parent), least_ratio_(least_ratio) {}
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  double least_ratio_;
 };
 
 // The layout of result panels: a view above a row of controls.

@@ -3,7 +3,6 @@
 
 #include <QDir>
 #include <QPushButton>
-#include <QSplitter>
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -71,7 +70,7 @@ std::string TimedOptions(OptionSet options) {
 }  // namespace
 
 TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
-  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* sides = new SideSplitter(this);
   form_ = new ParameterForm(TuningFormParameters(), this, "tuning_", file_dialog());
   form_->SetLabels({{"recipe", tr("position ids")},
                     {"tokens", tr("tokens of a sample")},
