@@ -117,9 +117,10 @@ void AttributionPanel::Draw() {
   switch_on_->setVisible(CanSwitchOn());
   const Record* record = ShownRecord();
   const bool b = record && record == session()->record(Side::kB, kRecord);
-  const QString reason = session()->shows_file()
-                             ? tr("The file has no attribution of one prompt")
-                             : tr("The probe answer_attribution is not switched on");
+  const QString reason = session()->shows_file() ? tr("The file has no attribution of one prompt")
+                         : CanSwitchOn()
+                             ? tr("Not measured yet. Press Switch on; every full run then has it")
+                             : tr("The attribution comes with the next full run");
   bars_->SetReason(reason);
   map_->SetReason(reason);
   ShowTerms(record, *bars_);
