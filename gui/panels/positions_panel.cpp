@@ -104,7 +104,7 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("show"), picture_);
   row->addWidget(MakeButtons());
   row->addWidget(error_);
-  LayOutPanel(this, sides, row);
+  LayOutPanel(this, sides)->addLayout(row);
   connect(picture_, &QComboBox::currentIndexChanged, this, &PositionsPanel::Draw);
   connect(&maker_, &PositionsMaker::Replied, this, &PositionsPanel::OnReplied,
           Qt::QueuedConnection);

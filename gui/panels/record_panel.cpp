@@ -156,7 +156,7 @@ RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   sides->addWidget(pages_);
   sides->addWidget(probes_);
   sides->setSizes({500, 260});
-  LayOutPanel(this, sides, row);
+  LayOutPanel(this, sides)->addLayout(row);
   for (QComboBox* box : {choice_, side_, form_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::Draw);
   }

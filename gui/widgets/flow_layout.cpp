@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QStyle>
-#include <QVBoxLayout>
 #include <QWidget>
 
 namespace midscope {
@@ -118,12 +117,11 @@ QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent) {
   return area;
 }
 
-void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
+QVBoxLayout* LayOutPanel(QWidget* panel, QWidget* view) {
+  auto* column = WithoutMargins(new QVBoxLayout(panel));
   column->setSpacing(0);
   column->addWidget(view, 1);
-  column->addLayout(controls);
+  return column;
 }
 
 }  // namespace midscope

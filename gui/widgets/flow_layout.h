@@ -5,6 +5,7 @@
 #include <QLayout>
 #include <QList>
 #include <QSplitter>
+#include <QVBoxLayout>
 #include <initializer_list>
 
 class QHBoxLayout;
@@ -75,7 +76,8 @@ Layout* WithoutMargins(Layout* layout) {
 }
 // A frameless area that scrolls the widget, as wide as the area.
 QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent);
-// `view` takes the available space; `controls` are below it.
-void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
+// Makes the panel's column, without margins, in which `view` takes the available space; controls
+// are added below it.
+QVBoxLayout* LayOutPanel(QWidget* panel, QWidget* view);
 
 }  // namespace midscope

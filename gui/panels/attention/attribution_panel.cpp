@@ -88,7 +88,7 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
   note_ = Named(new QLabel(this), "attribution_note");
   switch_on_ = MakeSwitch(QStringLiteral("attribution_on"), kRecord);
   FlowLayout* row = MakeControlFlow({switch_on_, side_, chosen_head_, note_});
-  LayOutPanel(this, tabs_, row);
+  LayOutPanel(this, tabs_)->addLayout(row);
   connect(side_, &QComboBox::currentIndexChanged, this, &AttributionPanel::Draw);
   connect(chosen_head_, &QCheckBox::toggled, this, &AttributionPanel::Draw);
   connect(selection(), &Selection::HeadChanged, this, [this] { ColourTokens(ShownRecord()); });

@@ -108,7 +108,7 @@ LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
   controls->setSpacing(0);
   controls->addLayout(row);
   controls->addWidget(bar_);
-  LayOutPanel(this, pages, controls);
+  LayOutPanel(this, pages)->addLayout(controls);
   connect(bar_, &LensBar::Fitting, pages, &QStackedWidget::setCurrentIndex);
   for (QComboBox* box : {lens_, side_})
     connect(box, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);

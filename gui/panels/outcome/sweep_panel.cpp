@@ -7,7 +7,6 @@
 #include <QFontDatabase>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -90,10 +89,7 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
          "far is here; at the end with intervals and p values."));
   split->setStretchFactor(1, 1);
   MakeButtons();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(2, 2, 2, 2);
-  column->addWidget(split, 1);
-  column->addWidget(row_);
+  LayOutPanel(this, split)->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &SweepPanel::ShowCost);
   connect(sweep(), &SweepProcess::TableChanged, table_, &QPlainTextEdit::setPlainText);
   release_.setInterval(kMillisecondsHeld);

@@ -4,7 +4,6 @@
 #include <QDir>
 #include <QPushButton>
 #include <QTabWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -103,11 +102,8 @@ TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
   plots->addTab(loss_, tr("Loss"));
   plots->addTab(rate_, tr("Learning rate"));
   sides->setStretchFactor(1, 1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(2, 2, 2, 2);
-  column->addWidget(sides, 1);
   MakeButtons();
-  column->addWidget(row_);
+  LayOutPanel(this, sides)->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &TuningPanel::ShowButtons);
   Draw();
 }

@@ -5,7 +5,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTableWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -84,7 +83,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
   auto* to_a =
       Named(new QPushButton(tr("To A"), this), "history_to_a", tr("Sets A to the chosen setting"));
   FlowLayout* row = MakeControlFlow({to_b, to_a});
-  LayOutPanel(this, table_, row);
+  LayOutPanel(this, table_)->addLayout(row);
   connect(to_b, &QPushButton::clicked, this, [this] {
     if (!Chosen().isEmpty()) Q_EMIT SettingOffered(Side::kB, Chosen());
   });
