@@ -159,7 +159,7 @@ ParameterField MakeChoice(const Parameter& parameter, QWidget* parent, const Edi
           [field](const std::string& value) { return field.Show(value); }};
 }
 
-// Returns what an empty field stands for: the default, or what the help says of it.
+// Returns the value of an empty field: the default, or its description in the help.
 QString EmptyText(const Parameter& parameter) {
   const QString value = Shown(ParameterText(parameter.default_value));
   const QString help = Shown(parameter.help);
