@@ -192,7 +192,7 @@ namespace {
 // Returns the method of the intervals that the file states for the measure; "" if it has none.
 QString IntervalMethod(const FilePictures& pictures, Measure measure) {
   const Record* means = FindRecord(pictures.records(), kOutcomeMeans);
-  if (!means) return {};
+  if (!means || measure == Measure::kDifference) return {};
   return TextAttribute(*means,
                        measure == Measure::kNll ? "answer_nll_interval" : "accuracy_interval");
 }
@@ -225,7 +225,13 @@ void OutcomePanel::Render(FilePictures& pictures) {
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
-    pictures.Write(plot, QString::fromLatin1(stem), {}, IntervalMethod(pictures, measure));
+    // The lines of a difference do not name the settings.
+    const RecordSides sides =
+        measure == Measure::kDifference
+            ? RecordSides{FindRecord(pictures.records(), kOutcomeRecord),
+                          FindRecord(pictures.records(), std::string(kOutcomeRecord) + "_b")}
+            : RecordSides();
+    pictures.Write(plot, QString::fromLatin1(stem), sides, IntervalMethod(pictures, measure));
   }
 }
 

@@ -596,6 +596,7 @@ class RenderTest : public QObject {
     QVERIFY2(numbers.contains("\n\"B − A, this sample\",20,-0.5\n"), numbers);
     QVERIFY2(numbers.contains("\n\"B − A, mean of 7, 95 %\",20,-0.75"), numbers);
     QVERIFY(All(folder.filePath("outcome_difference.svg")).contains("below 0: B is better"));
+    QVERIFY2(numbers.contains("A: none; B: pi(1.5)"), numbers);
   }
 
   void IdsAreNoPictureAndOneSignHasNoMiddle() {
