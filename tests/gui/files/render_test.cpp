@@ -592,8 +592,8 @@ class RenderTest : public QObject {
                  {});
     const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
     const QByteArray numbers = All(folder.filePath("outcome_difference.csv"));
-    QVERIFY2(numbers.contains("\n\"B − A, this sample\",1,1\n"), numbers);
-    QVERIFY2(numbers.contains("\n\"B − A, this sample\",20,-0.5\n"), numbers);
+    QVERIFY2(numbers.contains("\n\"B − A, this sample\",1,1,,\n"), numbers);
+    QVERIFY2(numbers.contains("\n\"B − A, this sample\",20,-0.5,,\n"), numbers);
     QVERIFY2(numbers.contains("\n\"B − A, mean of 7, 95 %\",20,-0.75"), numbers);
     QVERIFY(All(folder.filePath("outcome_difference.svg")).contains("below 0: B is better"));
     QVERIFY2(numbers.contains("A: none; B: pi(1.5)"), numbers);
