@@ -227,7 +227,8 @@ void MainWindow::OfferDevices() {
 }
 
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
-  QString what = tr("layers from %1").arg(cost.first_layer);
+  QString what =
+      cost.first_layer == 0 ? tr("all layers") : tr("layers from %1").arg(cost.first_layer);
   if (cost.seen_before) {
     what = tr("seen before");
   } else if (cost.last_rows_only) {
@@ -235,7 +236,9 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   } else if (cost.first_row > 0) {
     what += tr(", rows from %1").arg(cost.first_row);
   }
-  QString text = tr("last change: %1 ms, %2").arg(cost.seconds * 1000, 0, 'f', 1).arg(what);
+  const QString time = cost.seconds < 1 ? tr("%1 ms").arg(cost.seconds * 1000, 0, 'f', 1)
+                                        : DurationText(cost.seconds);
+  QString text = tr("last change: %1, %2").arg(time, what);
   if (cost.first_kept_layer > 0) {
     const auto& model = session_->model();
     text += model && cost.first_kept_layer == model->config.layers

@@ -59,7 +59,12 @@ void Apply() {
   if (!state.first) state.first = QApplication::palette();
   std::optional<bool> dark = state.desktop_dark;
   if (state.chosen != Appearance::kDesktop) dark = state.chosen == Appearance::kDark;
-  QApplication::setPalette(dark ? SchemePalette(*dark) : *state.first);
+  QPalette palette = dark ? SchemePalette(*dark) : *state.first;
+  QApplication::setPalette(palette);
+  // Fusion draws the frames of fields darker than the window's colour, invisible on a dark sheet.
+  if (dark.value_or(false)) palette.setColor(QPalette::Window, QColor(0x80, 0x83, 0x88));
+  for (const char* field : {"QLineEdit", "QAbstractSpinBox", "QComboBox", "QCheckBox"})
+    QApplication::setPalette(palette, field);
   // Widgets with a style sheet of their own keep the former palette until it is set again.
   for (QWidget* widget : QApplication::allWidgets()) {
     const QString sheet = widget->styleSheet();

@@ -2,7 +2,6 @@
 #include "gui/panels/panel.h"
 
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,13 +44,11 @@ void Panel::LinkTokenAxis(Plot* plot) {
 }
 
 void Panel::LayOut(QWidget* view, QLayout* head, FlowLayout* options) {
-  auto* column = WithoutMargins(new QVBoxLayout(this));
-  column->setSpacing(0);
+  QVBoxLayout* column = LayOutPanel(this, view);
   head_ = new QWidget(this);
   head->setContentsMargins(0, 0, 0, 0);
   head_->setLayout(head);
-  column->addWidget(head_);
-  column->addWidget(view, 1);
+  column->insertWidget(0, head_);
   if (!options) return;
   options_ = new QWidget(this);
   options_->setLayout(options);

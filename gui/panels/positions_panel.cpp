@@ -5,7 +5,6 @@
 #include <QGroupBox>
 #include <QLabel>
 #include <QSignalBlocker>
-#include <QSplitter>
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -97,7 +96,7 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   auto* forms = new QWidget(this);
   auto* column = WithoutMargins(new QVBoxLayout(forms));
   MakeForms(column);
-  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* sides = new SideSplitter(this);
   sides->addWidget(plot_);
   sides->addWidget(MakeScrollArea(forms, this));
   sides->setSizes({500, 260});
@@ -105,7 +104,7 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("show"), picture_);
   row->addWidget(MakeButtons());
   row->addWidget(error_);
-  LayOutPanel(this, sides, row);
+  LayOutPanel(this, sides)->addLayout(row);
   connect(picture_, &QComboBox::currentIndexChanged, this, &PositionsPanel::Draw);
   connect(&maker_, &PositionsMaker::Replied, this, &PositionsPanel::OnReplied,
           Qt::QueuedConnection);

@@ -9,7 +9,6 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
@@ -153,11 +152,11 @@ RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   row->addWidget(note_, 1);
   MakeProbes();
   row->addWidget(probes_shown_);
-  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* sides = new SideSplitter(this);
   sides->addWidget(pages_);
   sides->addWidget(probes_);
   sides->setSizes({500, 260});
-  LayOutPanel(this, sides, row);
+  LayOutPanel(this, sides)->addLayout(row);
   for (QComboBox* box : {choice_, side_, form_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::Draw);
   }

@@ -144,7 +144,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   view_->hide();
   note_ = Named(new QLabel(this), "scan_note");
   FlowLayout* row = MakeControlFlow({start_, view_, click_, note_});
-  LayOutPanel(this, tabs_, row);
+  LayOutPanel(this, tabs_)->addLayout(row);
   connect(start_, &QPushButton::clicked, this, &ScanPanel::Start);
   connect(form_, &ParameterForm::Changed, this, &ScanPanel::ShowCost);
   connect(view_, &QComboBox::currentIndexChanged, this, [this] {

@@ -19,7 +19,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   // Axes format numbers with the widget's locale, and QCustomPlot prints powers of ten correctly
   // only for the C locale.
   setLocale(QLocale::c());
-  setStatusTip(MouseHelp());
+  setStatusTip(MouseHint());
   setAccessibleName(title);
   OfferPlotsInWords();
   QFont title_font = font();
@@ -57,7 +57,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   setAttribute(Qt::WA_NoMousePropagation, false);
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(240, 180);
+  setMinimumSize(240, 130);
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setLabelFont(font());
     axis->setTickLabelFont(font());

@@ -87,6 +87,7 @@ class Plot : public QCustomPlot {
   // The position of the chosen token, head or place in the widget; nullopt: there is none.
   virtual std::optional<QPointF> CurrentPoint() const { return std::nullopt; }
 
+  static QString MouseHint();
   static QString MouseHelp();
 
  Q_SIGNALS:

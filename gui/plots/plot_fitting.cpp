@@ -17,11 +17,32 @@ constexpr int kScaleWidth = 90;       // pixels of a colour scale including its 
 constexpr int kFewestWide = 80;       // smallest width of a message, in pixels
 constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a legend item
 
+// Returns the longest beginning of the text that fits and ends where a part of it ends: "nats" of
+// "nats: −log p(answer)", "B" of "B: channel(100, factor=-1) — score". If none fits, the shortest
+// one is elided.
+QString FittingPart(const QString& text, const QFontMetrics& metrics, int width) {
+  const auto fits = [&](const QString& part) { return metrics.horizontalAdvance(part) <= width; };
+  if (fits(text)) return text;
+  static const QStringList ends = {QStringLiteral(" — "), QStringLiteral("; "),
+                                   QStringLiteral(", "), QStringLiteral(": "),
+                                   QStringLiteral(" (")};
+  QString shortest = text;
+  for (qsizetype at = text.size(); at > 0; --at) {
+    const bool end = std::any_of(ends.begin(), ends.end(), [&](const QString& mark) {
+      return QStringView(text).sliced(at).startsWith(mark);
+    });
+    const QString part = text.left(at);
+    if (!end || part.count(QLatin1Char('(')) != part.count(QLatin1Char(')'))) continue;
+    if (fits(part)) return part;
+    shortest = part;
+  }
+  return metrics.elidedText(shortest, Qt::ElideRight, std::max(width, 0));
+}
+
 // Shows as much of the axis label as fits beside the axis.
 void FitLabel(QCPAxis* axis, int length) {
   const QString label = FullLabel(*axis);
-  const QString fits =
-      QFontMetrics(axis->labelFont()).elidedText(label, Qt::ElideRight, std::max(length, 0));
+  const QString fits = FittingPart(label, QFontMetrics(axis->labelFont()), length);
   if (fits == axis->label()) return;
   axis->setLabel(fits);
   NoteElided(axis, label);
@@ -34,9 +55,8 @@ void Plot::FitText() {
   const int width = viewport().width() - kTextMargin;
   const int title_width = width - (scale ? kScaleWidth : 0);
   const QFontMetrics title_metrics(title_->font());
-  title_->setText(in_picture()
-                      ? Wrapped(full_title_, title_metrics, title_width)
-                      : title_metrics.elidedText(full_title_, Qt::ElideRight, title_width));
+  title_->setText(in_picture() ? Wrapped(full_title_, title_metrics, title_width)
+                               : FittingPart(full_title_, title_metrics, title_width));
   if (curve_labels_) curve_labels_->Fit();
   if (most_in_a_row_ >= 0) {
     FitLegend(width);
@@ -82,6 +102,8 @@ void Plot::FitYAxis() {
 }
 
 QString Plot::LabelTip(const QPointF& position) const {
+  if (title_->outerRect().contains(position.toPoint()) && title_->text() != full_title_)
+    return full_title_;
   if (!yAxis || axisRectCount() == 0) return {};
   const QRect axes = axisRect()->rect();
   const bool beside =

@@ -17,6 +17,11 @@ constexpr double kFocusWidth = 2;
 
 }  // namespace
 
+// Short enough for the status bar of a window of 1280 pixels.
+QString Plot::MouseHint() {
+  return tr("Drag: pan · wheel: zoom · double click: show everything · F1: more");
+}
+
 QString Plot::MouseHelp() {
   return tr(
       "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "

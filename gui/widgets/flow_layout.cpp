@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QStyle>
-#include <QVBoxLayout>
 #include <QWidget>
 
 namespace midscope {
@@ -83,6 +82,12 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
   return y - inside.y() + margins.top() + margins.bottom();
 }
 
+void SideSplitter::resizeEvent(QResizeEvent* event) {
+  const bool beside = width() >= least_ratio_ * height();
+  setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+  QSplitter::resizeEvent(event);
+}
+
 namespace {
 
 template <typename Layout>
@@ -112,12 +117,11 @@ QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent) {
   return area;
 }
 
-void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
+QVBoxLayout* LayOutPanel(QWidget* panel, QWidget* view) {
+  auto* column = WithoutMargins(new QVBoxLayout(panel));
   column->setSpacing(0);
   column->addWidget(view, 1);
-  column->addLayout(controls);
+  return column;
 }
 
 }  // namespace midscope

@@ -4,6 +4,8 @@
 
 #include <QLayout>
 #include <QList>
+#include <QSplitter>
+#include <QVBoxLayout>
 #include <initializer_list>
 
 class QHBoxLayout;
@@ -41,6 +43,20 @@ class FlowLayout : public QLayout {
   QList<QLayoutItem*> items_;
 };
 
+// Two parts beside each other or, if the splitter is too narrow for its height, above each other.
+class SideSplitter : public QSplitter {
+ public:
+  // `least_ratio`: the smallest width per height at which the parts are beside each other.
+  explicit SideSplitter(QWidget* parent, double least_ratio = 1)
+      : QSplitter(parent), least_ratio_(least_ratio) {}
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  double least_ratio_;
+};
+
 // The layout of result panels: a view above a row of controls.
 
 QHBoxLayout* MakeControlRow(std::initializer_list<QWidget*> controls = {});
@@ -60,7 +76,8 @@ Layout* WithoutMargins(Layout* layout) {
 }
 // A frameless area that scrolls the widget, as wide as the area.
 QScrollArea* MakeScrollArea(QWidget* content, QWidget* parent);
-// `view` takes the available space; `controls` are below it.
-void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
+// Makes the panel's column, without margins, in which `view` takes the available space; controls
+// are added below it.
+QVBoxLayout* LayOutPanel(QWidget* panel, QWidget* view);
 
 }  // namespace midscope

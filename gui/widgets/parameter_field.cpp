@@ -159,11 +159,20 @@ ParameterField MakeChoice(const Parameter& parameter, QWidget* parent, const Edi
           [field](const std::string& value) { return field.Show(value); }};
 }
 
+// Returns the value of an empty field: the default, or its description in the help.
+QString EmptyText(const Parameter& parameter) {
+  const QString value = Shown(ParameterText(parameter.default_value));
+  const QString help = Shown(parameter.help);
+  const QString mark = QStringLiteral("default: ");
+  const qsizetype at = help.lastIndexOf(mark);
+  return value.isEmpty() && at >= 0 ? help.mid(at + mark.size()) : value;
+}
+
 ParameterField MakeText(const Parameter& parameter, FieldText kind, QWidget* parent,
                         const Edited& edited) {
   auto* box = new TextBox(parent);
   const bool trimmed = kind == FieldText::kTerm;
-  if (trimmed) box->lineEdit()->setPlaceholderText(Shown(ParameterText(parameter.default_value)));
+  box->lineEdit()->setPlaceholderText(EmptyText(parameter));
   QObject::connect(box, &TextBox::editTextChanged, parent, edited);
   return {box, box,
           [box, trimmed] {

@@ -98,7 +98,8 @@ QString CardText(const TermText& term) {
     const std::string& value = term.values[i];
     if (value.empty()) continue;
     const bool bare = i < std::max<size_t>(term.term->bare_arguments, 1);
-    if (!bare && value == ParameterText(argument.default_value)) continue;
+    const bool slides = argument.slider.first != argument.slider.last;
+    if (!bare && !slides && value == ParameterText(argument.default_value)) continue;
     text += first ? QStringLiteral(" ") : QStringLiteral(" · ");
     first = false;
     if (!bare) text += QString::fromStdString(argument.name) + QLatin1Char(' ');

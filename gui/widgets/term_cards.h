@@ -41,7 +41,7 @@ bool SameKind(const TermText& a, const TermText& b);
 size_t PlaceFor(const TermText& term, const std::vector<TermCard>& cards);
 
 // Returns text such as "channel 100 · factor -1 · layers 8-25": the name and the arguments that
-// differ from their defaults.
+// have a slider or differ from their defaults.
 QString CardText(const TermText& term);
 
 // Returns the setting with one term added; a position scheme replaces the present one. Throws Error

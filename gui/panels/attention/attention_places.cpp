@@ -37,7 +37,7 @@ void AttentionPanel::MakeStack() {
   stack_column_ = WithoutMargins(new QVBoxLayout(rows));
   stack_column_->setSpacing(0);
   stack_->setWidget(rows);
-  column_->addWidget(stack_, 2);
+  column_->addWidget(stack_);
 }
 
 void AttentionPanel::MakeStacked(size_t count) {
@@ -60,6 +60,7 @@ void AttentionPanel::MakeStacked(size_t count) {
     ShowWindow();
   }
   stack_->setVisible(count > 0);
+  column_->setStretchFactor(stack_, count > 1 ? 2 : 1);
   // The last plot has the numbers of the axis that all share.
   for (AttentionPlot* plot : stacked_) plot->ShowTokenLabels(plot == stacked_.back());
 }

@@ -88,7 +88,7 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
   note_ = Named(new QLabel(this), "attribution_note");
   switch_on_ = MakeSwitch(QStringLiteral("attribution_on"), kRecord);
   FlowLayout* row = MakeControlFlow({switch_on_, side_, chosen_head_, note_});
-  LayOutPanel(this, tabs_, row);
+  LayOutPanel(this, tabs_)->addLayout(row);
   connect(side_, &QComboBox::currentIndexChanged, this, &AttributionPanel::Draw);
   connect(chosen_head_, &QCheckBox::toggled, this, &AttributionPanel::Draw);
   connect(selection(), &Selection::HeadChanged, this, [this] { ColourTokens(ShownRecord()); });
@@ -117,9 +117,10 @@ void AttributionPanel::Draw() {
   switch_on_->setVisible(CanSwitchOn());
   const Record* record = ShownRecord();
   const bool b = record && record == session()->record(Side::kB, kRecord);
-  const QString reason = session()->shows_file()
-                             ? tr("The file has no attribution of one prompt")
-                             : tr("The probe answer_attribution is not switched on");
+  const QString reason = session()->shows_file() ? tr("The file has no attribution of one prompt")
+                         : CanSwitchOn()
+                             ? tr("Not measured yet. Press Switch on; every full run then has it")
+                             : tr("The attribution comes with the next full run");
   bars_->SetReason(reason);
   map_->SetReason(reason);
   ShowTerms(record, *bars_);

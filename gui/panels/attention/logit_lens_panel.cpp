@@ -108,7 +108,7 @@ LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
   controls->setSpacing(0);
   controls->addLayout(row);
   controls->addWidget(bar_);
-  LayOutPanel(this, pages, controls);
+  LayOutPanel(this, pages)->addLayout(controls);
   connect(bar_, &LensBar::Fitting, pages, &QStackedWidget::setCurrentIndex);
   for (QComboBox* box : {lens_, side_})
     connect(box, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);
@@ -168,7 +168,7 @@ void LogitLensPanel::Draw() {
                    : session()->shows_file() ? tr("The file has no logit lens")
                    : jacobian                ? tr("Choose a lens file below, or fit one")
                    : CanSwitchOn()
-                       ? tr("The probe logit_lens is not switched on: the button below does it")
+                       ? tr("Not measured yet. Press Switch on; every full run then has it")
                        : tr("The words after each layer come with the next full run"));
   plot_->Show(GridOf(lenses));
   QStringList titles;

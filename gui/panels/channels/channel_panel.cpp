@@ -222,9 +222,8 @@ void ChannelPanel::ShowTokens() {
   const Record* prompt = session()->prompt();
   if (!prompt) return;
   const int64_t tokens = AxisSize(*prompt, "token");
-  length_->SetText(tr("%1 tokens: too few for a trend; use about %2, or Find channels")
-                       .arg(tokens)
-                       .arg(kFewTokens));
+  length_->SetText(
+      tr("%1 tokens: too few for a trend (about %2 needed)").arg(tokens).arg(kFewTokens));
   length_->setVisible(tokens < kFewTokens);
 }
 

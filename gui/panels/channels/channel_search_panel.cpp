@@ -106,7 +106,7 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
       Named(new QComboBox(this), "channels_layer", tr("After which layer the channel is drawn"));
   layer_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   FlowLayout* row = MakeControlFlow({search_, rank_prompt_, record_, layer_, put_on_knob_});
-  LayOutPanel(this, tabs_, row);
+  LayOutPanel(this, tabs_)->addLayout(row);
   connect(search_, &QPushButton::clicked, this, &ChannelSearchPanel::Search);
   connect(form_, &ParameterForm::Changed, this, &ChannelSearchPanel::ShowCost);
   connect(rank_prompt_, &QPushButton::clicked, this, &ChannelSearchPanel::RankPrompt);

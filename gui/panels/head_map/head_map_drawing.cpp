@@ -199,8 +199,8 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
     if (!first.range) first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
     UseColours(entry, false, second);
     UseColours(entry, true, difference);
-    DrawMap(plot_b_, entry, std::move(second), name_b, true);
-    DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
+    DrawMap(plot_b_, entry, std::move(second), name_b);
+    DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b));
   }
   const RecordName name = drawn == Compare::kB            ? name_b
                           : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
@@ -211,21 +211,20 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
     list_->heads()->Show(only_b ? HeadTable() : a, comparable || only_b ? b : HeadTable(),
                          first.table);
   UseColours(entry, drawn == Compare::kDifference, first);
-  DrawMap(plot_, entry, std::move(first), name, split);
+  DrawMap(plot_, entry, std::move(first), name);
   RefreshNote(entry, drawn);
 }
 
 void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
-                           const RecordName& name, bool beside) {
+                           const RecordName& name) {
   const bool any = map.table.layers > 0;
   const QString quantity = Capitalised(entry.name);
   plot->SetReason(!session()->shows_file() ? QString()
                   : entry.id == kScoreId   ? tr("The file has no position-awareness scores")
                                            : tr("The file does not have it"));
   plot->Show(std::move(map));
-  plot->SetTitle(!any     ? quantity
-                 : beside ? QStringLiteral("%1 — %2").arg(name.text, quantity)
-                          : QStringLiteral("%1 — %2").arg(quantity, name.text));
+  // The control beside the title names the quantity, so a narrow title may end before it.
+  plot->SetTitle(any ? QStringLiteral("%1 — %2").arg(name.text, quantity) : quantity);
   plot->SetOlderNote(any && name.older ? name.text : QString());
   plot->SetCaption(CaptionWith(*session(), {name}));
 }

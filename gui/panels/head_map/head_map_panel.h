@@ -125,8 +125,7 @@ class HeadMapPanel : public Panel {
   HeadMap MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b, Compare drawn) const;
   // Sets the colour range of the map to the one chosen for the shown quantity, if there is one.
   void UseColours(const Entry& entry, bool difference, HeadMap& map) const;
-  void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
-               bool beside);
+  void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name);
   void ShowBeside(bool shown);
   void RefreshNote(const Entry& entry, Compare drawn);
   // Why heads of A and B cannot be subtracted: other models, other sizes; "" if they can.

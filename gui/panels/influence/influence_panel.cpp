@@ -6,7 +6,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTabWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -50,10 +49,7 @@ std::vector<Parameter> InfluenceFormParameters() {
 InfluencePanel::InfluencePanel(const PanelContext& context) : Panel(context) {
   MakeTabs();
   MakeRow();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(2, 2, 2, 2);
-  column->addWidget(tabs_, 1);
-  column->addWidget(row_);
+  LayOutPanel(this, tabs_)->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &InfluencePanel::ShowCost);
   Show({});
   ShowCost();

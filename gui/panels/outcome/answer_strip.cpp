@@ -52,13 +52,23 @@ QString SideHtml(Side side) {
       .arg(SideColor(side).name(), side == Side::kA ? QObject::tr("A") : QObject::tr("B"));
 }
 
-// The difference of B from A; differences below the noise are not given as numbers.
+// The difference of B from A, and the ratio of the answer's probabilities; differences below the
+// noise are not given as numbers.
 QString DifferenceHtml(double difference, double noise) {
+  constexpr double kLeast = 0.005;  // smaller ones are shown as 0
+  constexpr double kMostTimes = 1000;
   if (difference != 0 && std::abs(difference) < noise)
     return QObject::tr("B − A <b>within noise</b> (%1 nats)").arg(noise, 0, 'g', 2);
-  return QObject::tr("B − A <b>%1%2</b> nats")
-      .arg(difference > 0 ? QStringLiteral("+") : QString())
-      .arg(difference, 0, 'f', 2);
+  const QString nats = QObject::tr("B − A <b>%1%2</b> nats")
+                           .arg(difference > 0 ? QStringLiteral("+") : QString())
+                           .arg(difference, 0, 'f', 2);
+  if (std::abs(difference) < kLeast) return nats;
+  const double times = std::exp(std::abs(difference));
+  const QString factor = times > kMostTimes ? QObject::tr("over %1").arg(kMostTimes)
+                                            : QString::number(times, 'f', times < 10 ? 1 : 0);
+  return nats + QStringLiteral("<br>") +
+         (difference < 0 ? QObject::tr("%1× likelier") : QObject::tr("%1× less likely"))
+             .arg(factor);
 }
 
 // A tick or a cross, because colour alone would not suffice.
@@ -116,7 +126,8 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
   difference_ = Named(
       new QLabel(this), "answer_difference",
       tr("<p>Nats of the whole answer (answer_nll): negative log-likelihood, smaller is better. "
-         "B − A below 0: B makes the answer likelier. Noise: how far the nats of A change in this "
+         "B − A below 0: B makes the answer likelier, by the factor below it. Noise: how far the "
+         "nats of A change in this "
          "dtype if the last rows are run alone instead of with all others</p>"));
   warning_ = Named(new QLabel(this), "answer_warning");
   warning_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -300,6 +311,11 @@ void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
                                        : QStringLiteral("%1 · %2").arg(model, shown_setting));
   for (QLabel* label : {row.mark, row.next, row.answer, row.nats})
     label->setVisible(there && said.known());
+  if (!there && session_->ready() && !session_->shows_file()) {
+    row.next->setText(Grey(tr("Move the slider of a change, or press Try")));
+    row.next->setToolTip(QString());
+    row.next->show();
+  }
   if (!there || !said.known()) return;
   const bool older = said.name.older;
   const auto shown = [](const QString& html, bool grey) { return grey ? Grey(html) : html; };

@@ -68,7 +68,7 @@ CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context), reader_(
   over_->hide();
   note_ = Named(new QLabel(this), "curves_note");
   FlowLayout* row = MakeControlFlow({open_, over_, what_, curve_, note_});
-  LayOutPanel(this, pages_, row);
+  LayOutPanel(this, pages_)->addLayout(row);
   connect(what_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   connect(curve_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   connect(over_, &QComboBox::currentIndexChanged, this, &CurvesPanel::MakeCurves);

@@ -4,7 +4,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
@@ -47,9 +46,7 @@ NextTokensPanel::NextTokensPanel(const PanelContext& context) : Panel(context) {
   bars_b_ = new BarPlot(this, QStringLiteral("next_tokens_b"));
   bars_a_->hide();
   bars_b_->hide();
-  auto* column = WithoutMargins(new QVBoxLayout(this));
-  column->addWidget(view_, 1);
-  column->addWidget(note_);
+  LayOutPanel(this, view_)->addWidget(note_);
   Draw();
 }
 

@@ -16,6 +16,7 @@
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
 #include "gui/session/two_models.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 
 namespace midscope {
 namespace {
@@ -33,34 +34,37 @@ QColor Faded(QColor color) {
   return color;
 }
 
-// B minus A at the places that both have.
-std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
+// B minus A of the two records; nothing if their places differ.
+std::optional<Line> SampleDifference(const Record& a, const Record& b) {
+  const std::vector<OutcomeSeries> first = SeriesOf(a, Measure::kNll);
+  std::vector<OutcomeSeries> second = SeriesOf(b, Measure::kNll);
+  if (first.empty() || second.empty() || first[0].places != second[0].places) return std::nullopt;
+  for (qsizetype i = 0; i < second[0].values.size(); ++i)
+    second[0].values[i] -= first[0].values.value(i);
+  return Line{second[0], QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false};
+}
+
+Line MeanDifference(const OutcomeSeries& means, bool complete) {
+  QString label = QObject::tr("B − A, mean of %1, 95 %").arg(means.samples);
+  if (!complete) label += QObject::tr(" (partial)");
+  return {means, label, SideColor(Side::kB), true};
+}
+
+std::optional<Line> DifferenceOfSample(const Session& session) {
   const Record* a = session.record(Side::kA, kOutcomeRecord);
   const Record* b = session.record(Side::kB, kOutcomeRecord);
   if (!WhyNotComparable(session, Compared::kAnswers).isEmpty()) return std::nullopt;
   if (!a || !b || session.ShownAsOlder(Side::kA, *a) || session.ShownAsOlder(Side::kB, *b))
     return std::nullopt;
-  const std::vector<OutcomeSeries> first = SeriesOf(*a, Measure::kNll);
-  std::vector<OutcomeSeries> second = SeriesOf(*b, Measure::kNll);
-  if (first.empty() || second.empty() || first[0].places != second[0].places) return std::nullopt;
-  for (qsizetype i = 0; i < second[0].values.size(); ++i)
-    second[0].values[i] -= first[0].values.value(i);
-  return second[0];
+  return SampleDifference(*a, *b);
 }
 
 void AddDifference(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   if (!session.differs()) return;
   const auto sample = choice.sample ? DifferenceOfSample(session) : std::nullopt;
-  if (sample) {
-    lines.push_back(
-        {*sample, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false});
-  }
+  if (sample) lines.push_back(*sample);
   const auto means = choice.means ? session.DifferenceOfMeans() : std::nullopt;
-  if (means) {
-    QString label = QObject::tr("B − A, mean of %1, 95 %").arg(means->series.samples);
-    if (!means->complete) label += QObject::tr(" (partial)");
-    lines.push_back({means->series, label, SideColor(Side::kB), true});
-  }
+  if (means) lines.push_back(MeanDifference(means->series, means->complete));
   if (lines.empty()) return;
   lines.front().noise = NoiseOf(session.record(Side::kA, kOutcomeRecord));
   lines.front().around_zero = true;
@@ -191,6 +195,22 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
   return lines;
 }
 
+std::vector<Line> DifferenceLines(const std::vector<Record>& records) {
+  std::vector<Line> lines;
+  const Record* a = FindRecord(records, kOutcomeRecord);
+  const Record* b = FindRecord(records, std::string(kOutcomeRecord) + "_b");
+  const auto sample = a && b ? SampleDifference(*a, *b) : std::nullopt;
+  if (!sample) return lines;
+  lines.push_back(*sample);
+  lines.front().noise = NoiseOf(a);
+  lines.front().around_zero = true;
+  const Record* means = FindRecord(records, std::string(kOutcomeMeans) + "_b");
+  if (!means || TextAttribute(*means, "against") != TextAttribute(*a, "intervention")) return lines;
+  for (const OutcomeSeries& series : SeriesOf(*means, Measure::kDifference))
+    lines.push_back(MeanDifference(series, IntegerAttribute(*means, "complete", 1) != 0));
+  return lines;
+}
+
 std::vector<Line> KeptLines(const Session& session, const TriedSettings& tried,
                             const OutcomeChoice& choice) {
   std::vector<Line> lines;
@@ -256,7 +276,7 @@ std::vector<Line> ReferenceLines(const Record& reference, Measure measure,
                                  const std::vector<Line>& shown, size_t first_color) {
   std::vector<Line> lines;
   const std::string array = measure == Measure::kNll ? kAnswerNll : "accuracy";
-  if (!reference.FindArray(array)) return lines;
+  if (measure == Measure::kDifference || !reference.FindArray(array)) return lines;
   const QStringList labels = AxisLabels(reference, "line");
   const QStringList notes = Texts(reference, "note");
   const QVector<double> pieces = LastAxisRow(reference, "pieces", {});

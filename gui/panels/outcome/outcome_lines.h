@@ -22,6 +22,8 @@ struct OutcomeChoice {
 // The lines of A and B of a model, or of all settings of a file; the line of a sample has the
 // colour of its mean.
 std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
+// B minus A of a file that the window wrote with both; empty for other files.
+std::vector<OutcomePlot::Line> DifferenceLines(const std::vector<Record>& records);
 // The lines of kept settings (C to F) that differ from A and B; empty while a file is shown.
 std::vector<OutcomePlot::Line> KeptLines(const Session& session, const TriedSettings& tried,
                                          const OutcomeChoice& choice);

@@ -192,22 +192,28 @@ namespace {
 // Returns the method of the intervals that the file states for the measure; "" if it has none.
 QString IntervalMethod(const FilePictures& pictures, Measure measure) {
   const Record* means = FindRecord(pictures.records(), kOutcomeMeans);
-  if (!means) return {};
+  if (!means || measure == Measure::kDifference) return {};
   return TextAttribute(*means,
                        measure == Measure::kNll ? "answer_nll_interval" : "accuracy_interval");
+}
+
+std::vector<OutcomePlot::Line> SettingLines(const std::vector<Record>& records, Measure measure) {
+  std::vector<OutcomePlot::Line> lines;
+  for (const OutcomeSeries& series : BestSeriesOf(records, measure))
+    lines.push_back({series, series.setting, OutcomePlot::SettingColor(lines.size()), true});
+  return lines;
 }
 
 }  // namespace
 
 void OutcomePanel::Render(FilePictures& pictures) {
   const std::pair<Measure, const char*> measures[] = {{Measure::kNll, "outcome_nll"},
-                                                      {Measure::kAccuracy, "outcome_accuracy"}};
+                                                      {Measure::kAccuracy, "outcome_accuracy"},
+                                                      {Measure::kDifference, "outcome_difference"}};
   for (const auto& [measure, stem] : measures) {
-    std::vector<OutcomePlot::Line> lines;
-    size_t index = 0;
-    for (const OutcomeSeries& series : BestSeriesOf(pictures.records(), measure)) {
-      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
-    }
+    std::vector<OutcomePlot::Line> lines = measure == Measure::kDifference
+                                               ? DifferenceLines(pictures.records())
+                                               : SettingLines(pictures.records(), measure);
     if (lines.empty()) continue;
     if (const Record* reference = pictures.reference()) {
       const std::vector<OutcomePlot::Line> beside =
@@ -219,7 +225,13 @@ void OutcomePanel::Render(FilePictures& pictures) {
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
-    pictures.Write(plot, QString::fromLatin1(stem), {}, IntervalMethod(pictures, measure));
+    // The lines of a difference do not name the settings.
+    const RecordSides sides =
+        measure == Measure::kDifference
+            ? RecordSides{FindRecord(pictures.records(), kOutcomeRecord),
+                          FindRecord(pictures.records(), std::string(kOutcomeRecord) + "_b")}
+            : RecordSides();
+    pictures.Write(plot, QString::fromLatin1(stem), sides, IntervalMethod(pictures, measure));
   }
 }
 

@@ -7,8 +7,6 @@
 #include <QFontDatabase>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QSplitter>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -66,9 +64,11 @@ QString CostText(const QString& json_text) try {
 }  // namespace
 
 SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
-  auto* split = new QSplitter(Qt::Vertical, this);
+  constexpr double kRatio = 2.5;  // the table needs the width
+  auto* split = new SideSplitter(this, kRatio);
   split->setChildrenCollapsible(false);
-  form_ = new ParameterForm(SweepFormParameters(), split, "sweep_");
+  form_ = new ParameterForm(SweepFormParameters(), this, "sweep_");
+  MakeScrollArea(form_, split);
   form_->SetLabels({{"with", tr("settings beside A and B")},
                     {"places", tr("places of the answer")},
                     {"control", tr("also controls by chance")},
@@ -87,14 +87,9 @@ SweepPanel::SweepPanel(const PanelContext& context) : Panel(context) {
   table_->setPlaceholderText(
       tr("Cost tells how long it will take. Run writes a file, and the table of what is done so "
          "far is here; at the end with intervals and p values."));
-  split->addWidget(form_);
-  split->addWidget(table_);
   split->setStretchFactor(1, 1);
   MakeButtons();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(2, 2, 2, 2);
-  column->addWidget(split, 1);
-  column->addWidget(row_);
+  LayOutPanel(this, split)->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &SweepPanel::ShowCost);
   connect(sweep(), &SweepProcess::TableChanged, table_, &QPlainTextEdit::setPlainText);
   release_.setInterval(kMillisecondsHeld);

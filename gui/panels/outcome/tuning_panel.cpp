@@ -3,9 +3,7 @@
 
 #include <QDir>
 #include <QPushButton>
-#include <QSplitter>
 #include <QTabWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -71,7 +69,7 @@ std::string TimedOptions(OptionSet options) {
 }  // namespace
 
 TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
-  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* sides = new SideSplitter(this);
   form_ = new ParameterForm(TuningFormParameters(), this, "tuning_", file_dialog());
   form_->SetLabels({{"recipe", tr("position ids")},
                     {"tokens", tr("tokens of a sample")},
@@ -104,11 +102,8 @@ TuningPanel::TuningPanel(const PanelContext& context) : Panel(context) {
   plots->addTab(loss_, tr("Loss"));
   plots->addTab(rate_, tr("Learning rate"));
   sides->setStretchFactor(1, 1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(2, 2, 2, 2);
-  column->addWidget(sides, 1);
   MakeButtons();
-  column->addWidget(row_);
+  LayOutPanel(this, sides)->addWidget(row_);
   connect(form_, &ParameterForm::Changed, this, &TuningPanel::ShowButtons);
   Draw();
 }

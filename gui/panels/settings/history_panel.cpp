@@ -5,7 +5,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTableWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -75,6 +74,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
       ->setToolTip(
           tr("What legends call the setting instead of its text; double click to name it"));
   table_->setWordWrap(false);
+  table_->setTextElideMode(Qt::ElideMiddle);  // settings often differ at their end
   table_->verticalHeader()->hide();
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -83,7 +83,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
   auto* to_a =
       Named(new QPushButton(tr("To A"), this), "history_to_a", tr("Sets A to the chosen setting"));
   FlowLayout* row = MakeControlFlow({to_b, to_a});
-  LayOutPanel(this, table_, row);
+  LayOutPanel(this, table_)->addLayout(row);
   connect(to_b, &QPushButton::clicked, this, [this] {
     if (!Chosen().isEmpty()) Q_EMIT SettingOffered(Side::kB, Chosen());
   });
@@ -126,6 +126,13 @@ void HistoryPanel::Fill() {
   const int chosen = table_->currentRow();
   table_->setRowCount(static_cast<int>(tried_->list().size()));
   for (size_t i = 0; i < tried_->list().size(); ++i) FillRow(static_cast<int>(i), i);
+  // Without means, their columns would leave no room for the settings.
+  for (const int column : {kMeanColumn, kMeanGapColumn}) {
+    bool any = false;
+    for (int row = 0; row < table_->rowCount(); ++row)
+      any = any || !table_->item(row, column)->text().isEmpty();
+    table_->setColumnHidden(column, !any);
+  }
   table_->setCurrentCell(std::min(std::max(chosen, 0), table_->rowCount() - 1), kSettingColumn);
   filling_ = false;
 }

@@ -245,7 +245,7 @@ class Model:
         """
         given = {name.replace("_", "-"): value for name, value in options.items()}
         with Progress() as progress:
-            result = self._request("channels", {"options": given}, on_progress=progress)
+            result = self._request("channels", {"options": given}, on_progress=progress, on_partial=progress.name_leader)
         return read_records(self, result)
 
     def sweep(self, task: str = "list:lines=20", places: str | Sequence[int | str] = "", settings: str | Sequence[str] = ("none",),

@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+
 from midscope._engine import reading_answer
 
 
@@ -14,6 +16,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._bar: Any = None
+        self._note = ""
         self._make: Any = None
         try:
             from tqdm.auto import tqdm  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -34,8 +37,20 @@ class Progress:
             self._bar = self._make(total=progress["total"] or None, desc=progress["stage"], unit=" " + progress["unit"],
                                    leave=False, disable=None if "ipykernel" not in sys.modules else False)
             self._bar.desc = progress["stage"]
+            self._bar.set_postfix_str(self._note, refresh=False)
         self._bar.n = progress["done"]
         self._bar.refresh()
+
+    @reading_answer()
+    def name_leader(self, partial: dict[str, Any]) -> None:
+        """Writes the first channel of a preliminary record channel_search behind the bar."""
+        ranked = [array["data"] for record in partial["records"] if record["name"] == "channel_search"
+                  for array in record["arrays"] if array["name"] == "ranked_channel" and "data" in array]
+        if not ranked:
+            return
+        self._note = f"channel {np.frombuffer(ranked[0], dtype='<i8')[0]} leads"
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._note)
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

@@ -563,6 +563,42 @@ class RenderTest : public QObject {
     QVERIFY(text.contains("means over 2 samples"));
   }
 
+  // A file that the window wrote with A and B has B - A, of the sample and of the means.
+  void AFileOfTwoSidesHasTheirDifference() {
+    QTemporaryDir folder;
+    const auto side = [](const char* name, const char* setting, std::vector<double> nll) {
+      Record record;
+      record.name = name;
+      record.axes = {{"setting", 1, "", {setting}, {}}, {"place", 2, "", {}, {1, 20}}};
+      record.arrays = {{"answer_nll", {"setting", "place"}, std::move(nll), "nat", ""}};
+      record.attributes = {{"intervention", std::string(setting)},
+                           {"side", std::string(record.name.ends_with("_b") ? "B" : "A")}};
+      record.signal = "answer_nll";
+      return record;
+    };
+    Record means = side("outcome_means_b", "pi(1.5)", {2, 3});
+    means.attributes["against"] = std::string("none");
+    for (const auto& [name, value] : {std::pair("", -0.75), {"_low", -1.0}, {"_high", -0.5}})
+      means.arrays.push_back({std::string("answer_nll_difference") + name,
+                              {"setting", "place"},
+                              std::vector<double>(2, value),
+                              "nat",
+                              ""});
+    means.arrays.push_back({"samples", {"setting"}, std::vector<double>{7}, "", ""});
+    const QString file = folder.filePath("window.h5");
+    WriteRecords(file.toStdString(),
+                 {side("outcome", "none", {1, 4}), side("outcome_b", "pi(1.5)", {2, 3.5}),
+                  side("outcome_means", "none", {1, 2}), means},
+                 {});
+    const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
+    const QByteArray numbers = All(folder.filePath("outcome_difference.csv"));
+    QVERIFY2(numbers.contains("\n\"B − A, this sample\",1,1,,\n"), numbers);
+    QVERIFY2(numbers.contains("\n\"B − A, this sample\",20,-0.5,,\n"), numbers);
+    QVERIFY2(numbers.contains("\n\"B − A, mean of 7, 95 %\",20,-0.75"), numbers);
+    QVERIFY(All(folder.filePath("outcome_difference.svg")).contains("below 0: B is better"));
+    QVERIFY2(numbers.contains("A: none; B: pi(1.5)"), numbers);
+  }
+
   void IdsAreNoPictureAndOneSignHasNoMiddle() {
     Record record;
     record.name = "other_lens";

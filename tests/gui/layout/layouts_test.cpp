@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSet>
@@ -14,6 +15,9 @@
 #include "gui/actions/action_registry.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/panel_list.h"
+#include "gui/plots/plot.h"
+#include "gui/widgets/elided_label.h"
+#include "gui/widgets/progress_row.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -26,6 +30,10 @@ class LayoutsTest : public QObject {
   static QRect PlaceOf(const DockArea& area, const char* id) {
     const QDockWidget* dock = area.Find(QString::fromLatin1(id));
     return {dock->mapTo(&area, QPoint(0, 0)), dock->size()};
+  }
+  static bool InScrollArea(const QWidget* widget) {
+    while (widget && !qobject_cast<const QScrollArea*>(widget)) widget = widget->parentWidget();
+    return widget != nullptr;
   }
   // Whether the panel is at the front of its tabs and not hidden.
   static bool IsSeen(const DockArea& area, const char* id) {
@@ -92,6 +100,50 @@ class LayoutsTest : public QObject {
         QVERIFY2(PlaceOf(*area, qPrintable(dock->objectName())).bottom() <= area->height(),
                  qPrintable(layout.id + ": " + dock->objectName()));
       }
+    }
+  }
+
+  // In a window of 1280 x 720, no panel of a mode is below another one or cuts its own buttons.
+  void EveryPanelOfAModeIsWholeOnASmallScreen() {
+    WindowRig<> rig;
+    rig.Show();
+    rig.window.resize(1280, 720);
+    QVERIFY(rig.OpenModel());
+    DockArea* area = rig.window.docks();
+    for (const LayoutEntry& layout : LayoutList()) {
+      area->Arrange(layout);
+      for (const QString& id : PanelsOf(ArrangementFor(layout, rig.window.size()))) {
+        area->Show(id);
+        QTest::qWait(20);
+        const QByteArray which = (layout.id + ": " + id).toUtf8();
+        QCOMPARE(rig.window.size(), QSize(1280, 720));
+        const QRect place = PlaceOf(*area, qPrintable(id));
+        QVERIFY2(area->rect().contains(place), which);
+        for (const QTabBar* tabs : area->findChildren<QTabBar*>(Qt::FindDirectChildrenOnly))
+          QVERIFY2(!tabs->isVisible() || !tabs->geometry().intersects(place), which);
+        for (const auto* button : area->Find(id)->findChildren<QPushButton*>()) {
+          if (!button->isVisible() || InScrollArea(button)) continue;
+          QVERIFY2(button->visibleRegion().boundingRect() == button->rect(),
+                   which + ": " + button->text().toUtf8());
+        }
+      }
+    }
+  }
+
+  void NotesFitASmallScreen() {
+    WindowRig<> rig;
+    rig.Show();
+    rig.window.resize(1280, 720);
+    QVERIFY(rig.OpenModel());
+    rig.window.docks()->Arrange(*FindLayout("explore"));
+    QTest::qWait(20);
+    const auto* note = rig.Find<ElidedLabel>("channel_length");
+    QVERIFY2(note->isVisible() && note->sizeHint().width() <= note->width(),
+             qPrintable(note->text()));
+    const auto* progress = rig.window.findChild<ProgressRow*>();
+    for (const Plot* plot : rig.window.plots()) {
+      QVERIFY2(rig.window.fontMetrics().horizontalAdvance(plot->statusTip()) < progress->x(),
+               qPrintable(plot->statusTip()));
     }
   }
 

@@ -99,7 +99,8 @@ class AnswersTest : public QObject {
     QCOMPARE(rig.Read("answer_nats_a"), QString("2.90 nats"));
     QVERIFY(rig.Read("answer_mark_a").contains(QChar(0x2713)));
     QVERIFY(rig.Find<QLabel>("answer_mark_a")->accessibleName().contains("right"));
-    QVERIFY(!rig.Find<QLabel>("answer_next_b")->isVisible());
+    QVERIFY(!rig.Find<QLabel>("answer_nats_b")->isVisible());
+    QVERIFY(rig.Read("answer_next_b").contains("Move the slider"));
     QVERIFY(!rig.Find<QLabel>("answer_difference")->isVisible());
     QVERIFY(rig.SetB(-1));  // a strength of 2
     QCOMPARE(rig.Read("answer_next_b"), QString("predicts “ word” p 0.5"));
@@ -107,6 +108,10 @@ class AnswersTest : public QObject {
     QVERIFY(rig.Find<QLabel>("answer_difference")->isVisible());
     const double difference = FakeEngine::AnswerNll(6, 2) - FakeEngine::AnswerNll(6, 0);
     QVERIFY(rig.Read("answer_difference").contains(QString::number(difference, 'f', 2)));
+    rig.session->SetPlace(4);  // place 20: 0.1 * 2 * (20 - 6) nats less
+    QVERIFY(rig.Settle() && rig.Draw());
+    QVERIFY2(rig.Read("answer_difference").contains(QString::fromUtf8("16× likelier")),
+             qPrintable(rig.Read("answer_difference")));
   }
 
   void AWrongAnswerHasACross() {

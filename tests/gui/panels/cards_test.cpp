@@ -78,8 +78,8 @@ class CardsTest : public QObject {
 
   void CardsHaveNameAndWhatDiffersFromTheDefaults() {
     Rig rig("pi(1.5) + channel(100, factor=-1, layers=8-25) + boost(span=gold, factor=2)");
-    QCOMPARE(rig.Texts(),
-             QStringList({"pi 1.5", "channel 100 · factor -1 · layers 8-25", "boost gold"}));
+    QCOMPARE(rig.Texts(), QStringList({"pi 1.5", "channel 100 · factor -1 · layers 8-25",
+                                       "boost gold · factor 2"}));
     for (size_t i = 0; i < 3; ++i) {
       QVERIFY(!rig.stack()->chip(i)->face()->accessibleName().isEmpty());
       QVERIFY(!rig.panel.findChild<QWidget*>(QStringLiteral("card_form_%1").arg(i))->isVisible());

@@ -96,6 +96,12 @@ class FormsTest : public QObject {
     QCOMPARE(other.findChild<NumberBox*>("option_window")->text(), QString("512 tokens"));
   }
 
+  void AnEmptyFieldShowsItsDefault() {
+    ParameterForm form({TextParameter("layers", "such as 8-25; default: all")});
+    QCOMPARE(form.findChild<QComboBox*>("option_layers")->lineEdit()->placeholderText(),
+             QString("all"));
+  }
+
   void WhatSaysTheDefaultIsNotSet() {
     ParameterForm form(EveryKind());
     QCOMPARE(form.Checked().ToJson(), OptionSet(EveryKind()).ToJson());

@@ -67,7 +67,7 @@ class HeadMapsTest : public QObject {
     QVERIFY(box->findText(QStringLiteral("position ratio")) > 0);
     rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
     QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
-    QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
+    QVERIFY2(rig.map->title().endsWith("— Position ratio"), qPrintable(rig.map->title()));
   }
 
   void MeansOverSamplesFollowPlaceAndSetting() {

@@ -99,7 +99,7 @@ class LookingTest : public QObject {
     QVERIFY(rig.OpenModel());
     const auto* note = rig.Find<ElidedLabel>("channel_length");
     QVERIFY(note->isVisible() && note->width() > 100);
-    QVERIFY2(note->text().contains("too few for a trend; use about 2000"),
+    QVERIFY2(note->text().contains("too few for a trend (about 2000 needed)"),
              qPrintable(note->text()));
   }
 

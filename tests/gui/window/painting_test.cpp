@@ -248,6 +248,11 @@ class PaintingTest : public QObject {
     Q_EMIT rig.session->WhatIfTimed(cost);
     QCOMPARE(rig.Find<QLabel>("what_if_text")->text(),
              QStringLiteral("last change: 0.4 ms, seen before"));
+    cost = {};
+    cost.seconds = 123.6;
+    Q_EMIT rig.session->WhatIfTimed(cost);
+    QCOMPARE(rig.Find<QLabel>("what_if_text")->text(),
+             QStringLiteral("last change: 3 min, all layers"));
   }
 };
 

@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QFile>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
@@ -10,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBrowser>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
@@ -111,6 +113,16 @@ class WindowActionsTest : public QObject {
     rig.window.actions_list()->Do("appearance dark");
     QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 100);
     QVERIFY(QApplication::palette().color(QPalette::WindowText).lightness() > 150);
+    // A field on a dark sheet has a frame that is seen.
+    QLineEdit field;
+    field.resize(80, 30);
+    const QImage drawn = field.grab().toImage();
+    float most = 0;
+    for (int x = 0; x < 3; ++x) {
+      const float frame = drawn.pixelColor(x, drawn.height() / 2).lightnessF();
+      most = std::max(most, frame - drawn.pixelColor(drawn.rect().center()).lightnessF());
+    }
+    QVERIFY2(most > 0.15F, qPrintable(QString::number(most)));
     rig.window.actions_list()->Do("appearance light");
     QVERIFY(QApplication::palette().color(QPalette::Window).lightness() > 200);
     SetAppearance(Appearance::kDesktop);

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import types
 import unittest
 import unittest.mock
 import warnings
@@ -222,6 +223,28 @@ class Client(unittest.TestCase):
         expected = np.mean([run.records["span_attention"].gold_attention.values for run in runs], axis=0)
         np.testing.assert_allclose(gold.mean_gold_attention.sel(place=3).values, expected, rtol=1e-6)
         np.testing.assert_allclose(gold.mean_passage_attention.sel(place=3).values[..., 2], expected, rtol=1e-6)
+
+    def test_the_bar_of_a_search_names_the_channel_that_leads(self):
+        written = []
+
+        class Bar:
+            def __init__(self, **given):
+                self.desc = given["desc"]
+
+            def set_postfix_str(self, text, refresh=True):
+                written.append(text)
+
+            def refresh(self):
+                pass
+
+            def close(self):
+                pass
+
+        tqdm = types.SimpleNamespace(tqdm=Bar)
+        with unittest.mock.patch.dict(sys.modules, {"tqdm": types.SimpleNamespace(auto=tqdm), "tqdm.auto": tqdm}):
+            found = self.model.channels(prompts=2, tokens=400, validate="none")
+        first = int(found["channel_search"]["ranked_channel"][0])
+        self.assertEqual(written[-1], f"channel {first} leads")
 
     def test_signatures_are_those_of_the_protocol(self):
         sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PROTOCOL, re.DOTALL | re.MULTILINE)
