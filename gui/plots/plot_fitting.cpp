@@ -20,7 +20,7 @@ constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a leg
 // Returns the longest beginning of the text that fits and ends where a part of it ends: "nats" of
 // "nats: −log p(answer)", "B" of "B: channel(100, factor=-1) — score". If none fits, the shortest
 // one is elided.
-QString FittingPart(const QString& text, const QFontMetrics& metrics, int width) {
+QString ShownPart(const QString& text, const QFontMetrics& metrics, int width) {
   const auto fits = [&](const QString& part) { return metrics.horizontalAdvance(part) <= width; };
   if (fits(text)) return text;
   static const QStringList ends = {QStringLiteral(" — "), QStringLiteral("; "),
@@ -42,7 +42,7 @@ QString FittingPart(const QString& text, const QFontMetrics& metrics, int width)
 // Shows as much of the axis label as fits beside the axis.
 void FitLabel(QCPAxis* axis, int length) {
   const QString label = FullLabel(*axis);
-  const QString fits = FittingPart(label, QFontMetrics(axis->labelFont()), length);
+  const QString fits = ShownPart(label, QFontMetrics(axis->labelFont()), length);
   if (fits == axis->label()) return;
   axis->setLabel(fits);
   NoteElided(axis, label);
@@ -56,7 +56,7 @@ void Plot::FitText() {
   const int title_width = width - (scale ? kScaleWidth : 0);
   const QFontMetrics title_metrics(title_->font());
   title_->setText(in_picture() ? Wrapped(full_title_, title_metrics, title_width)
-                               : FittingPart(full_title_, title_metrics, title_width));
+                               : ShownPart(full_title_, title_metrics, title_width));
   if (curve_labels_) curve_labels_->Fit();
   if (most_in_a_row_ >= 0) {
     FitLegend(width);
