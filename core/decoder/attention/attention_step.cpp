@@ -108,6 +108,10 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   const int64_t keys_of = config_.AttentionOf(layer).keys_of;
   const Trace::Storage& store = sequence.trace->storage();
   const int64_t source = keys_of >= 0 ? keys_of : layer;
+  // A call of Tensor::to is a copy for a recorded pass, even if it copies nothing.
+  const auto on_device = [&ops](const at::Tensor& rows) {
+    return rows.device() == ops.device() ? rows : rows.to(ops.device());
+  };
   Inputs in{ops,
             sequence,
             layer,
@@ -119,8 +123,8 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
             &plan,
             q_width,
             kv_width,
-            store.Keys(source).to(ops.device()),  // a copy only from another device
-            store.Values(source).to(ops.device())};
+            on_device(store.Keys(source)),
+            on_device(store.Values(source))};
   auto borrowed = std::make_shared<BorrowedRows>(sequence, layer);
   StoreKeysAndValues(in);
   ResolvePlan(in, plan);

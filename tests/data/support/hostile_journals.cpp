@@ -10,7 +10,7 @@
 namespace midscope::test {
 namespace {
 
-std::string Run(const std::string& folder) { return folder + "/run.h5"; }
+std::string JournalRun(const std::string& folder) { return folder + "/run.h5"; }
 
 // A journal of these MessagePack entries, each with a valid checksum.
 std::string JournalOf(const std::vector<std::string>& entries) {
@@ -33,7 +33,7 @@ HostileKind Journal(const std::string& name, const std::function<std::string()>&
                     Reading reading = Reading::kRefused) {
   return {
       "journal " + name,
-      [contents](const std::string& folder) { WriteBytes(Run(folder) + ".journal", contents()); },
+      [contents](const std::string& folder) { WriteBytes(JournalRun(folder) + ".journal", contents()); },
       reading};
 }
 
@@ -83,11 +83,11 @@ std::vector<HostileKind> HostileJournals(const std::string& sweep_plan) {
               }),
       {"journal with flipped bits",
        [sweep_plan](const std::string& folder) {
-         SweepStore store = SweepStore::Create(Run(folder), sweep_plan, ExampleProvenance());
+         SweepStore store = SweepStore::Create(JournalRun(folder), sweep_plan, ExampleProvenance());
          for (const int64_t sample : {0, 1, 2}) store.Append(sample, ExampleSample(sample));
-         std::string bytes = ReadBytes(Run(folder) + ".journal");
+         std::string bytes = ReadBytes(JournalRun(folder) + ".journal");
          bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
-         WriteBytes(Run(folder) + ".journal", bytes);
+         WriteBytes(JournalRun(folder) + ".journal", bytes);
        },
        Reading::kHarmless}};
 }
