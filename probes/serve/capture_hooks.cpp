@@ -179,6 +179,10 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
     throw UsageError(thing, fmt::format("the model has {} layers", config.layers),
                      fmt::format("Give a layer from 0 to {}", config.layers - 1));
   }
+  if (IsKeyOrValue(point->site) && config.SharesKeys(point->layer)) {
+    throw UsageError(thing, "this layer reads the keys and values of an earlier one",
+                     fmt::format("Take layer {}", config.AttentionOf(point->layer).keys_of));
+  }
   if (whole.contains("rows") && !whole["rows"].is_null()) {
     const Message& rows = whole["rows"];
     if (rows == "all") {

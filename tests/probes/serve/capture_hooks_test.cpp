@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/core/support/error_message.h"
 #include "tests/probes/serve/small_engine.h"
 
 namespace midscope {
@@ -68,6 +69,16 @@ TEST(CaptureHook, PatternsBeginWithTheHead) {
   EXPECT_EQ(values[5], 35);   // head 1, query 2
   EXPECT_EQ(values[10], 75);  // head 3, query 0
   EXPECT_EQ(values[15], 85);
+}
+
+TEST(CaptureHook, TakesSharedKeysWhereTheyAreMade) {
+  ModelConfig config = testing::SmallConfig();
+  config.attention.resize(static_cast<size_t>(config.layers));
+  config.attention[1].keys_of = 0;
+  EXPECT_THAT(test::ErrorMessage([&] { ReadCapturePart(Message("blocks.1.attn.hook_k"), config); }),
+              ::testing::HasSubstr("reads the keys and values of an earlier one. Take layer 0"));
+  EXPECT_EQ(test::ErrorMessage([&] { ReadCapturePart(Message("blocks.1.attn.hook_q"), config); }),
+            "");
 }
 
 TEST(CallbackHook, ChangesTheRequestedRowsAndHeads) {
