@@ -179,6 +179,12 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
     throw UsageError(thing, fmt::format("the model has {} layers", config.layers),
                      fmt::format("Give a layer from 0 to {}", config.layers - 1));
   }
+  if (point->layer >= 0 && !config.HasAttention(point->layer) &&
+      (HasHeads(point->site) || HoldsPattern(point->site))) {
+    throw UsageError(
+        thing, "this layer has no attention: a gated delta rule mixes its tokens",
+        fmt::format("Take blocks.{}.hook_attn_out, or a layer that attends", point->layer));
+  }
   if (IsKeyOrValue(point->site) && config.SharesKeys(point->layer)) {
     throw UsageError(thing, "this layer reads the keys and values of an earlier one",
                      fmt::format("Take layer {}", config.AttentionOf(point->layer).keys_of));

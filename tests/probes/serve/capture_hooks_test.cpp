@@ -81,6 +81,21 @@ TEST(CaptureHook, TakesSharedKeysWhereTheyAreMade) {
             "");
 }
 
+TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
+  ModelConfig config = testing::SmallConfig();
+  config.attention.resize(static_cast<size_t>(config.layers));
+  config.attention[1].recurrent = true;
+  const auto error = [&](const char* name) {
+    return test::ErrorMessage([&] { ReadCapturePart(Message(name), config); });
+  };
+  for (const char* point : {"q", "k", "v", "rot_k", "pattern", "z"}) {
+    const std::string name = std::string("blocks.1.attn.hook_") + point;
+    EXPECT_THAT(error(name.c_str()), ::testing::HasSubstr("no attention")) << name;
+  }
+  EXPECT_EQ(error("blocks.1.hook_attn_out"), "");
+  EXPECT_EQ(error("blocks.0.attn.hook_z"), "");
+}
+
 TEST(CallbackHook, ChangesTheRequestedRowsAndHeads) {
   const ModelConfig config = testing::SmallConfig();
   SmallActivation z("blocks.1.attn.hook_z", 4, {1, 5, 4, 3});
