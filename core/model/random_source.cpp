@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kBias = ".bias";
 
 // Returns a uniform number in (0, 1).
-double UniformShare(SplitMix64& random) {
+double OpenShare(SplitMix64& random) {
   constexpr int kUnused = 64 - 52;
   constexpr double kSteps = 4503599627370496.0;  // 2^52
   return (static_cast<double>(random.Next() >> kUnused) + 0.5) / kSteps;
@@ -38,8 +38,8 @@ double Normal(SplitMix64& random) {
   constexpr double kInner = 0.27597;
   constexpr double kOuter = 0.27846;
   for (;;) {
-    const double u = UniformShare(random);
-    const double v = kWidth * (UniformShare(random) - 0.5);
+    const double u = OpenShare(random);
+    const double v = kWidth * (OpenShare(random) - 0.5);
     const double x = u - kCentreU;
     const double y = std::abs(v) - kCentreV;
     const double q = x * x + y * (kA * y - kB * x);

@@ -35,7 +35,7 @@ at::Tensor ChunkedDeltaRule(const at::Tensor& q, const at::Tensor& k, const at::
                                  .masked_fill(later, -std::numeric_limits<float>::infinity())
                                  .exp();
   const at::Tensor scores = at::matmul(queries, keys.transpose(-1, -2)) * between;
-  // What each token adds depends on what the chunk's earlier tokens have added.
+  // A token adds what the earlier tokens of its chunk have not added yet.
   const at::Tensor system = at::matmul(rated_keys, keys.transpose(-1, -2)) * between;
   const auto solved = [&](const at::Tensor& right) {
     return at::linalg_solve_triangular(system, right, /*upper=*/false, /*left=*/true,

@@ -58,7 +58,7 @@ int64_t PhysicalBytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-int64_t ElementBytes(const ArrayData& data) {
+int64_t SentBytes(const ArrayData& data) {
   return std::visit(
       [](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
@@ -164,8 +164,8 @@ class Service {
   }
 
   void SendValues(size_t record, const Array& array, const IndexBox& box) {
-    ForEachPiece(box, ElementBytes(array.data), [&](const IndexBox& piece) {
-      double bytes = static_cast<double>(ElementBytes(array.data));
+    ForEachPiece(box, SentBytes(array.data), [&](const IndexBox& piece) {
+      double bytes = static_cast<double>(SentBytes(array.data));
       for (const int64_t size : piece.sizes) bytes *= static_cast<double>(size);
       AddSeconds(bytes / kBytesPerSecond);
       std::visit([&](const auto& values) { SendPiece(values); },

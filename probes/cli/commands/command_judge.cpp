@@ -48,8 +48,6 @@ std::vector<JudgedCell> JudgedCells(const Record& record, const SweepPlan& plan)
   return cells;
 }
 
-Json NumberOrNull(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
-
 std::string JudgedJson(const std::vector<JudgedCell>& cells, int64_t samples) {
   Json rows = Json::array();
   for (const JudgedCell& cell : cells) {

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ParseToml(const std::string& path, const std::string& text) {
+Json ParseTomlPlan(const std::string& path, const std::string& text) {
   try {
     std::ostringstream json;
     json << toml::json_formatter{toml::parse(text)};
@@ -33,7 +33,7 @@ Json ParseToml(const std::string& path, const std::string& text) {
   }
 }
 
-Json ParseJson(const std::string& path, const std::string& text) {
+Json ParseJsonPlan(const std::string& path, const std::string& text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -93,7 +93,7 @@ Json ReadPlanFile(const std::string& path) {
     throw UsageError(path, "a plan's name ends in .json or .toml");
   }
   const std::string text = ReadPromptFile(path);
-  Json plan = ending == ".json" ? ParseJson(path, text) : ParseToml(path, text);
+  Json plan = ending == ".json" ? ParseJsonPlan(path, text) : ParseTomlPlan(path, text);
   if (!plan.is_object()) throw UsageError(path, "it is not an object of names and values");
   return plan;
 }

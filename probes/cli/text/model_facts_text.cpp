@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json NumberOrNull(int64_t number) { return number > 0 ? Json(number) : Json(nullptr); }
+Json CountOrNull(int64_t number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json PositiveOrNull(double number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
@@ -162,7 +162,7 @@ Json ExpertsJson(const ModelConfig& config) {
   return {{"count", experts.count},
           {"per_token", experts.per_row},
           {"width", experts.width},
-          {"shared_width", NumberOrNull(experts.shared_width)},
+          {"shared_width", CountOrNull(experts.shared_width)},
           {"layers", ExpertLayers(config)}};
 }
 
@@ -330,13 +330,13 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
   const ModelConfig& config = facts.config;
   Json json = {
       {"architecture", config.architecture},
-      {"layers", NumberOrNull(config.layers)},
-      {"heads", NumberOrNull(config.heads)},
-      {"key_value_heads", NumberOrNull(config.key_value_heads)},
-      {"head_dim", NumberOrNull(config.head_dim)},
-      {"hidden", NumberOrNull(config.hidden)},
-      {"vocabulary", NumberOrNull(config.vocabulary)},
-      {"trained_context", NumberOrNull(config.trained_context)},
+      {"layers", CountOrNull(config.layers)},
+      {"heads", CountOrNull(config.heads)},
+      {"key_value_heads", CountOrNull(config.key_value_heads)},
+      {"head_dim", CountOrNull(config.head_dim)},
+      {"hidden", CountOrNull(config.hidden)},
+      {"vocabulary", CountOrNull(config.vocabulary)},
+      {"trained_context", CountOrNull(config.trained_context)},
       {"rope_base", IsRotary(config) ? Json(config.rope_base) : Json(nullptr)},
       {"rope_scaling",
        facts.supported ? Json(ScalingName(config.rope_scaling.kind)) : Json(nullptr)},
@@ -345,10 +345,10 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"name", config.name},
       {"file", facts.file},
       {"format", facts.format},
-      {"file_bytes", NumberOrNull(facts.file_bytes)},
-      {"tensors", NumberOrNull(facts.tensors)},
-      {"feed_forward", NumberOrNull(config.feed_forward)},
-      {"parameters", NumberOrNull(config.parameters)}};
+      {"file_bytes", CountOrNull(facts.file_bytes)},
+      {"tensors", CountOrNull(facts.tensors)},
+      {"feed_forward", CountOrNull(config.feed_forward)},
+      {"parameters", CountOrNull(config.parameters)}};
   if (facts.supported) {
     const TokenizerFacts& tokenizer = facts.tokenizer;
     constexpr const char* kPositions[] = {"rotary", "alibi", "learned", "sinusoidal"};

@@ -41,7 +41,7 @@ std::vector<double> WeightsAt(int64_t window, double place) {
   return {row.begin(), row.end()};
 }
 
-double Dot(std::span<const double> a, std::span<const double> b) {
+double DotOf(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
@@ -121,7 +121,7 @@ std::vector<double> CubicSmoother::Smoothed(std::span<const double> values) cons
     const std::vector<double>& weights =
         inner ? inner_ : at_places_[static_cast<size_t>(i - first)];
     smoothed[static_cast<size_t>(i)] =
-        Dot(weights, values.subspan(static_cast<size_t>(first), static_cast<size_t>(window_)));
+        DotOf(weights, values.subspan(static_cast<size_t>(first), static_cast<size_t>(window_)));
   }
   return smoothed;
 }

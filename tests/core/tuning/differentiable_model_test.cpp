@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 
 constexpr double kTolerance = 1e-5;          // of the largest logit, float32
 constexpr double kBFloat16Tolerance = 0.06;  // likewise, bfloat16: as in families_test
-// Of a delta rule, which takes tokens in chunks where the decoder takes them one by one.
+// For delta rules, whose tokens are taken in chunks here and one by one by the decoder.
 constexpr double kChunkedTolerance = 3e-5;
 constexpr double kChunkedBFloat16Tolerance = 0.1;
 constexpr int64_t kTokens = 40;
