@@ -31,10 +31,11 @@ std::string Packed(const nlohmann::json& json) {
 
 HostileKind Journal(const std::string& name, const std::function<std::string()>& contents,
                     Reading reading = Reading::kRefused) {
-  return {
-      "journal " + name,
-      [contents](const std::string& folder) { WriteBytes(JournalRun(folder) + ".journal", contents()); },
-      reading};
+  return {"journal " + name,
+          [contents](const std::string& folder) {
+            WriteBytes(JournalRun(folder) + ".journal", contents());
+          },
+          reading};
 }
 
 std::string SampleEntry(int64_t size) {
