@@ -28,10 +28,13 @@ QString ShownPart(const QString& text, const QFontMetrics& metrics, int width) {
                                    QStringLiteral(" (")};
   QString shortest = text;
   for (qsizetype at = text.size(); at > 0; --at) {
-    const bool end = std::any_of(ends.begin(), ends.end(), [&](const QString& mark) {
-      return QStringView(text).sliced(at).startsWith(mark);
-    });
     const QString part = text.left(at);
+    // A label before a colon in a later clause says nothing alone: "thin" of "thin: layers".
+    const bool clause = part.contains(QStringLiteral("; "));
+    const bool end = std::any_of(ends.begin(), ends.end(), [&](const QString& mark) {
+      return QStringView(text).sliced(at).startsWith(mark) &&
+             !(clause && mark == QStringLiteral(": "));
+    });
     if (!end || part.count(QLatin1Char('(')) != part.count(QLatin1Char(')'))) continue;
     if (fits(part)) return part;
     shortest = part;

@@ -63,6 +63,24 @@ class PlotViewTest : public QObject {
     QCOMPARE(map.yAxis->label(), QString());
   }
 
+  // Not after "thin", the label of a list that does not fit.
+  void ATitleEndsAtAWholePart() {
+    AttentionPlot plot;
+    plot.SetTitle(
+        QStringLiteral("Channel 3 against position — mean ± s.d.; thin: layers, dark first"));
+    plot.show();
+    const QList<QCPTextElement*> texts = plot.findChildren<QCPTextElement*>();
+    QVERIFY(!texts.isEmpty());
+    QSet<QString> shown;
+    for (int width = 200; width < 700; width += 10) {
+      plot.resize(width, 300);
+      plot.replot();
+      for (const QCPTextElement* text : texts) shown.insert(text->text());
+    }
+    QVERIFY(shown.contains(QStringLiteral("Channel 3 against position — mean ± s.d.")));
+    for (const QString& title : shown) QVERIFY2(!title.endsWith("thin"), qPrintable(title));
+  }
+
   void ALowPlotElidesItsLabelAndItsCsvDoesNot() {
     OutcomePlot low;
     OutcomePlot::Line line;
