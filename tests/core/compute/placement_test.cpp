@@ -285,7 +285,11 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
        {HookSite::kResidPre, HookSite::kNormalizedAttention, HookSite::kQuery, HookSite::kKey,
         HookSite::kValue, HookSite::kPattern, HookSite::kZ, HookSite::kAttentionOut,
         HookSite::kNormalizedMlp, HookSite::kMlpPost, HookSite::kMlpOut, HookSite::kResidPost}) {
+    const bool of_attention = site == HookSite::kQuery || site == HookSite::kKey ||
+                              site == HookSite::kValue || site == HookSite::kPattern ||
+                              site == HookSite::kZ;
     for (const int64_t layer : {int64_t{0}, last}) {
+      if (of_attention && !kernels_->config().HasAttention(layer)) continue;
       const ExpertSettings& experts = kernels_->config().experts;
       const bool of_experts =
           site == HookSite::kMlpPost && experts.In(layer) && !experts.beside_mlp;
