@@ -160,11 +160,12 @@ class DriftHook : public Hook {
     const auto* from = static_cast<const float*>(view.data);
     std::copy(from, from + view.rows() * row, to.values.begin() + view.first_row * row);
     if (!keys || view.first_row + view.rows() < rows_) return;
+    heads.resize(static_cast<size_t>(view.point.layer * to.heads));  // also those without attention
     for (int64_t head = 0; head < to.heads; ++head)
       heads.push_back(HeadMeasure(q_, k_, head, rows_).Measure());
   }
 
-  std::vector<HeadDrift> heads;  // [layer, head]
+  std::vector<HeadDrift> heads;  // [layer, head]; zeros in layers without attention
 
  private:
   const ModelConfig& config_;
@@ -186,6 +187,7 @@ class DriftProbe : public Probe {
   std::vector<Hook*> Hooks() override { return {&hook_}; }
 
   Record Finish(const RunResult&) override {
+    hook_.heads.resize(static_cast<size_t>(config_.layers * config_.heads));
     std::vector<double> directions;
     std::vector<std::vector<double>> tables(std::size(kDriftArrays));
     for (const HeadDrift& head : hook_.heads) {
