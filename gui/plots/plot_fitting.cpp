@@ -28,7 +28,7 @@ QString ShownPart(const QString& text, const QFontMetrics& metrics, int width) {
                                    QStringLiteral(" (")};
   QString shortest = text;
   for (qsizetype at = text.size(); at > 0; --at) {
-    const QString part = text.left(at);
+    QString part = text.left(at);
     // A label before a colon in a later clause says nothing alone: "thin" of "thin: layers".
     const bool clause = part.contains(QStringLiteral("; "));
     const bool end = std::any_of(ends.begin(), ends.end(), [&](const QString& mark) {

@@ -59,9 +59,9 @@ QString DifferenceHtml(double difference, double noise) {
   constexpr double kMostTimes = 1000;
   if (difference != 0 && std::abs(difference) < noise)
     return QObject::tr("B − A <b>within noise</b> (%1 nats)").arg(noise, 0, 'g', 2);
-  const QString nats = QObject::tr("B − A <b>%1%2</b> nats")
-                           .arg(difference > 0 ? QStringLiteral("+") : QString())
-                           .arg(difference, 0, 'f', 2);
+  QString nats = QObject::tr("B − A <b>%1%2</b> nats")
+                     .arg(difference > 0 ? QStringLiteral("+") : QString())
+                     .arg(difference, 0, 'f', 2);
   if (std::abs(difference) < kLeast) return nats;
   const double times = std::exp(std::abs(difference));
   const QString factor = times > kMostTimes ? QObject::tr("over %1").arg(kMostTimes)
