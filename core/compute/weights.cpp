@@ -188,11 +188,9 @@ class Loader {
                                            {own + "gate", rule.value_width()},
                                            {own + "rate", rule.value_heads},
                                            {own + "decay", rule.value_heads}});
-    weights.decay_bias = Vector(own + "decay_bias", rule.value_heads);
-    weights.decay_scale = Vector(own + "decay_scale", rule.value_heads);
-    for (float& scale : weights.decay_scale) {
-      if (rule.log_decays) scale = -std::exp(scale);
-    }
+    weights.decay_bias = at::tensor(Vector(own + "decay_bias", rule.value_heads));
+    weights.decay_scale = at::tensor(Vector(own + "decay_scale", rule.value_heads));
+    if (rule.log_decays) weights.decay_scale.exp_().neg_();
     weights.taps = Floats(own + "taps", rule.mixed_width(), rule.taps).t().contiguous();
     weights.norm = at::tensor(Vector(own + "norm", rule.value_dim));
     weights.out = Stack(rule.value_width(), {{own + "out", config_.hidden}});

@@ -61,12 +61,12 @@ struct LatentWeights {
 
 // Weights of a layer with ModelConfig::delta_rule.
 struct DeltaWeights {
-  Projection input;                // query, key and value; gate [value width]; rates; decays
-  std::vector<float> decay_bias;   // [value_heads]
-  std::vector<float> decay_scale;  // [value_heads], negative
-  at::Tensor taps;                 // [rows of the convolution, mixed width] float32
-  at::Tensor norm;                 // [value_dim] float32
-  Projection out;                  // value width inputs
+  Projection input;        // query, key and value; gate [value width]; rates; decays
+  at::Tensor decay_bias;   // [value_heads], like the following in float32 and host memory
+  at::Tensor decay_scale;  // [value_heads], negative
+  at::Tensor taps;         // [rows of the convolution, mixed width]
+  at::Tensor norm;         // [value_dim]
+  Projection out;          // value width inputs
 };
 
 struct LayerWeights {

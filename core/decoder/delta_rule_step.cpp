@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/decoder/trace_storage.h"
 #include "kernels/check.h"
@@ -24,8 +25,9 @@ int64_t StateRow(const Trace& trace, int64_t layer, int64_t row) {
 // A state that is being advanced: every head's matrix, and the last inputs of the convolution.
 class RunningState {
  public:
-  explicit RunningState(const DeltaRule& rule)
-      : values_(at::zeros({DeltaStateSize(rule)}, at::kFloat)),
+  // values: those of DeltaStates, which are advanced in place.
+  RunningState(const DeltaRule& rule, at::Tensor values)
+      : values_(std::move(values)),
         matrices_(values_.narrow(0, 0, rule.value_heads * rule.key_dim * rule.value_dim)),
         inputs_(values_.narrow(0, matrices_.numel(), values_.numel() - matrices_.numel())
                     .view({rule.taps - 1, rule.mixed_width()})) {}
@@ -70,8 +72,7 @@ at::Tensor MixRows(const DeltaStep& step, const at::Tensor& projected, const Run
   const at::Tensor gate = next(rule.value_width());
   const at::Tensor rate = at::sigmoid(next(rule.value_heads));
   const at::Tensor decay =
-      at::exp(at::softplus(next(rule.value_heads) + at::tensor(weights.decay_bias)) *
-              at::tensor(weights.decay_scale));
+      at::exp(at::softplus(next(rule.value_heads) + weights.decay_bias) * weights.decay_scale);
   const auto heads = [&](int64_t first) {
     return UnitHeads(
         mixed.narrow(1, first, rule.key_width()).reshape({rows, rule.key_heads, rule.key_dim}));
@@ -89,6 +90,16 @@ at::Tensor MixRows(const DeltaStep& step, const at::Tensor& projected, const Run
   out *= at::rsqrt(out.square().mean(-1, /*keepdim=*/true) + step.config.norm_epsilon);
   out *= weights.norm;
   return out.view({rows, rule.value_width()}).mul_(at::silu(gate));
+}
+
+// Returns the values of the state before a row, to be advanced: in place those of the trace's last
+// row, if the pass keeps its rows.
+at::Tensor ValuesBefore(const DeltaRule& rule, const DeltaStates* stored, int64_t row, bool keeps) {
+  if (row == 0) return at::zeros({DeltaStateSize(rule)}, at::kFloat);
+  MIDSCOPE_CHECK(stored != nullptr, "no state before the first row");
+  if (stored->latest_row == row) return keeps ? stored->latest : stored->latest.clone();
+  MIDSCOPE_CHECK_EQ(row % kStateRows, 0);
+  return stored->kept[row / kStateRows - 1].clone();
 }
 
 }  // namespace
@@ -113,15 +124,10 @@ void MixByDeltaRule(const DeltaStep& step, const SequencePass& sequence, int64_t
   auto& all_states = sequence.trace->storage().delta_states;
   const auto found = all_states.find(layer);
   DeltaStates* stored = found == all_states.end() ? nullptr : &found->second;
-  const RunningState state(step.config.delta_rule);
-  int64_t row = sequence.active_first;
-  if (row > 0) {
-    MIDSCOPE_CHECK(stored != nullptr, "no state before the first row");
-    const bool latest = stored->latest_row == row;
-    MIDSCOPE_CHECK(latest || row % kStateRows == 0, "no state before the first row");
-    state.values().copy_(latest ? stored->latest : stored->kept[row / kStateRows - 1]);
-  }
   const bool keeps = stored != nullptr && sequence.keeps();
+  int64_t row = sequence.active_first;
+  const DeltaRule& rule = step.config.delta_rule;
+  const RunningState state(rule, ValuesBefore(rule, stored, row, keeps));
   if (keeps) stored->latest_row = 0;
   while (row < sequence.rows) {
     const int64_t end = std::min(sequence.rows, (row / kStateRows + 1) * kStateRows);

@@ -94,13 +94,13 @@ int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, 
       std::any_of(sequence.plans.begin() + layer, sequence.plans.end(), reads_all)) {
     return sequence.active_first;
   }
-  int64_t asked = std::min({sequence.first_logit_row(), sequence.last_query(),
-                            sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
+  int64_t needed = std::min({sequence.first_logit_row(), sequence.last_query(),
+                             sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
   for (int64_t above = layer + 1; above < config.layers; ++above) {
     if (!config.SharesKeys(above)) return sequence.active_first;
-    asked = std::min(asked, sequence.hooks->FirstWanted(HookSite::kResidPre, above));
+    needed = std::min(needed, sequence.hooks->FirstWanted(HookSite::kResidPre, above));
   }
-  return std::clamp(asked, sequence.active_first, sequence.rows - 1);
+  return std::clamp(needed, sequence.active_first, sequence.rows - 1);
 }
 
 }  // namespace midscope

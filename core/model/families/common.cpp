@@ -115,24 +115,32 @@ int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {
   return json.Has(kKey) ? json.Count(kKey, kMaxTokens) : otherwise;
 }
 
+std::vector<bool> ReadLayersOfKind(const ConfigJson& json, const std::string& kind,
+                                   const std::function<bool(int64_t)>& by_default, int64_t count) {
+  const std::vector<std::string> types = json.Texts("layer_types");
+  if (!types.empty() && std::ssize(types) != count) {
+    json.Fail(fmt::format("layer_types names {} layers; the model has {}", types.size(), count));
+  }
+  std::vector<bool> layers;
+  layers.reserve(static_cast<size_t>(count));
+  for (int64_t layer = 0; layer < count; ++layer) {
+    const std::string type = types.empty() ? "" : types[static_cast<size_t>(layer)];
+    layers.push_back(types.empty() ? by_default(layer) : type == kind);
+    if (!types.empty() && type != kind && type != "full_attention") {
+      json.Fail("layer_types holds " + Quote(type) + ", which is not supported yet",
+                "Supported: full_attention, " + kind);
+    }
+  }
+  return layers;
+}
+
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config) {
-  const std::vector<std::string> types = json.Texts("layer_types");
-  if (!types.empty() && static_cast<int64_t>(types.size()) != config->layers) {
-    json.Fail(
-        fmt::format("layer_types names {} layers; the model has {}", types.size(), config->layers));
-  }
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    bool local = is_local(layer, argument);
-    if (!types.empty()) {
-      const std::string& type = types[static_cast<size_t>(layer)];
-      local = type == "sliding_attention";
-      if (!local && type != "full_attention") {
-        json.Fail("layer_types holds " + Quote(type) + ", which is not supported yet",
-                  "Supported: full_attention, sliding_attention");
-      }
-    }
-    if (local) config->attention[static_cast<size_t>(layer)].window = window;
+  const std::vector<bool> local = ReadLayersOfKind(
+      json, "sliding_attention", [&](int64_t layer) { return is_local(layer, argument); },
+      config->layers);
+  for (size_t layer = 0; layer < local.size(); ++layer) {
+    if (local[layer]) config->attention[layer].window = window;
   }
 }
 

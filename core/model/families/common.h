@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,11 @@ void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_long
                       ModelConfig* config);
 // Sets positions that rotate nothing. head_dim must be set.
 void SetUnrotated(PositionKind positions, ModelConfig* config);
+
+// Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
+// says. Throws Error for a type that is neither that nor full_attention.
+std::vector<bool> ReadLayersOfKind(const ConfigJson& json, const std::string& kind,
+                                   const std::function<bool(int64_t)>& by_default, int64_t count);
 
 // Reads layer_types, or if it is absent, calls `is_local` for each layer; layers of
 // "sliding_attention" get `window`. Throws Error for an unknown type of layer.

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -18,34 +17,19 @@ namespace {
 constexpr double kTurningShare = 0.25;
 constexpr int64_t kMostTaps = 64;
 
-void ReadKindsOfLayers(const ConfigJson& json, ModelConfig* config) {
-  constexpr std::string_view kRecurrent = "linear_attention";
-  const std::vector<std::string> types = json.Texts("layer_types");
-  if (!types.empty() && std::ssize(types) != config->layers) {
-    json.Fail(
-        fmt::format("layer_types names {} layers; the model has {}", types.size(), config->layers));
-  }
-  const int64_t interval = json.Count("full_attention_interval", kMaxLayers, 4);
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    const auto index = static_cast<size_t>(layer);
-    LayerAttention& attention = config->attention[index];
-    attention.recurrent = types.empty() ? (layer + 1) % interval != 0 : types[index] == kRecurrent;
-    attention.rotary = !attention.recurrent;
-    if (!types.empty() && !attention.recurrent && types[index] != "full_attention") {
-      json.Fail("layer_types holds " + Quote(types[index]) + ", which is not supported yet",
-                "Supported: full_attention, linear_attention");
-    }
-  }
-}
+// Whether a layer has no attention where each interval ends with one that has.
+bool EndsNoInterval(int64_t layer, int64_t interval) { return (layer + 1) % interval != 0; }
 
-// The settings of both file formats. The kinds of layers must be set.
-void SetQwen3Next(ModelConfig* config) {
-  const auto recurrent = std::count_if(config->attention.begin(), config->attention.end(),
-                                       [](const LayerAttention& layer) { return layer.recurrent; });
+// The settings of both file formats. recurrent: [layer].
+void SetQwen3Next(const std::vector<bool>& recurrent, ModelConfig* config) {
+  for (size_t layer = 0; layer < recurrent.size(); ++layer) {
+    config->attention[layer].recurrent = recurrent[layer];
+    config->attention[layer].rotary = !recurrent[layer];
+  }
   config->notes.push_back(
       fmt::format("{} of its {} layers have no attention (a gated delta rule mixes their tokens): "
                   "what is measured of attention is 0 there",
-                  recurrent, config->layers));
+                  std::count(recurrent.begin(), recurrent.end(), true), recurrent.size()));
   config->query_key_norm = QueryKeyNorm::kHead;
   config->gated_attention = true;
 }
@@ -70,8 +54,11 @@ void ReadCommon(const ConfigJson& json, FolderDefaults defaults, ModelConfig* co
         "hidden_act is not silu, which is not supported: it is also the activation of the "
         "convolutions");
   }
-  ReadKindsOfLayers(json, config);
-  SetQwen3Next(config);
+  const int64_t interval = json.Count("full_attention_interval", kMaxLayers, 4);
+  SetQwen3Next(ReadLayersOfKind(
+                   json, "linear_attention",
+                   [&](int64_t layer) { return EndsNoInterval(layer, interval); }, config->layers),
+               config);
 }
 
 void ReadExperts(const ConfigJson& json, int64_t count, int64_t per_row, bool normalised,
@@ -203,12 +190,11 @@ void ReadGguf(const GgufMetadata& metadata, bool tiled, ModelConfig* config) {
       .tiled = tiled,
   };
   const int64_t interval = metadata.Count("full_attention_interval", kMaxLayers, 4);
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
-    attention.recurrent = (layer + 1) % interval != 0;
-    attention.rotary = !attention.recurrent;
-  }
-  SetQwen3Next(config);
+  std::vector<bool> recurrent;
+  recurrent.reserve(static_cast<size_t>(config->layers));
+  for (int64_t layer = 0; layer < config->layers; ++layer)
+    recurrent.push_back(EndsNoInterval(layer, interval));
+  SetQwen3Next(recurrent, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
   if (config->experts.count == 0) return;
   config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);

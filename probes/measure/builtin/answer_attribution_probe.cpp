@@ -60,7 +60,7 @@ class AttributionProbe : public Probe {
       throw UsageError(kKeysOption,
                        "the model gates what a head has read, so that a token's share is not "
                        "its weight times its value",
-                       "Leave it out: heads are told as in other models");
+                       "Leave it out: the shares of heads need no keys");
     }
     const auto keys = static_cast<size_t>(input.prompt_tokens());
     of_head_and_key_.resize(heads * keys);

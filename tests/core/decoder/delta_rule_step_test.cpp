@@ -70,7 +70,7 @@ TEST_F(DeltaRuleStep, ContinuationsEqualFullRuns) {
       for (int64_t i = 0; i < added; ++i) ids.push_back(static_cast<int32_t>(11 + i));
       ExpectClose(OnTrace(ids, trace.get()), Full(ids), std::to_string(ids.size()));
     }
-    // Other tokens after a row that is no state's.
+    // Other tokens from a row on that has no stored state.
     trace->Truncate(kStateRows + 100);
     for (size_t i = kStateRows + 100; i < ids.size(); ++i) ids[i] = (ids[i] + 3) % 250;
     ExpectClose(OnTrace(ids, trace.get()), Full(ids), "after the cut");

@@ -180,17 +180,17 @@ def cases(name, model, target, source):
 
 def main():
     runs.set_up()
-    asked = sys.argv[3:] or [*MODELS, SHARED, runs.EMBEDDED]
+    chosen = sys.argv[3:] or [*MODELS, SHARED, runs.EMBEDDED]
     found = []
     if len(sys.argv) > 3:
         with open(sys.argv[2]) as file:
-            found = [case for case in json.load(file)["cases"] if case["model"] not in asked]
+            found = [case for case in json.load(file)["cases"] if case["model"] not in chosen]
     for name in [*MODELS, SHARED]:
         ids = runs.prompt_ids(name)
-        if name in asked:
+        if name in chosen:
             found += cases(name, runs.opened(name), ids, ids[::-1])
     ids = [300 + 37 * i for i in range(runs.PROMPT)]
-    if runs.EMBEDDED in asked:
+    if runs.EMBEDDED in chosen:
         found += cases(runs.EMBEDDED, runs.opened_gguf(sys.argv[1]), ids, ids[::-1])
     runs.write(sys.argv[2], found, dict(
         answer=runs.ANSWER, rows=runs.ROWS,
