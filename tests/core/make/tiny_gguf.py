@@ -5,6 +5,8 @@ import gguf
 import numpy
 import torch
 
+from tiny_gguf_delta_rule import DELTA_RULE, DeltaRewriting, delta_rule, write_qkvz
+
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
     "Qwen2ForCausalLM": "qwen2",
@@ -42,7 +44,6 @@ ARCHITECTURES = {
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
-DELTA_RULE = {"qwen3next", "qwen35", "qwen35moe"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -194,15 +195,6 @@ def nemotron(writer, config):
 def mistral3(writer, config):
     writer.add_rope_scaling_yarn_log_mul(config.rope_parameters["mscale_all_dim"])
     writer.add_attn_temperature_scale(config.rope_parameters["llama_4_scaling_beta"])
-
-
-def delta_rule(writer, config):
-    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
-    writer.add_ssm_state_size(config.linear_key_head_dim)
-    writer.add_ssm_group_count(config.linear_num_key_heads)
-    writer.add_ssm_time_step_rank(config.linear_num_value_heads)
-    writer.add_ssm_inner_size(config.linear_num_value_heads * config.linear_value_head_dim)
-    writer.add_full_attention_interval(config.layer_types.index("full_attention") + 1)
 
 
 MORE_METADATA = {
@@ -358,46 +350,6 @@ def write_xielu(writer, model):
     writer.add_xielu_eps([activation.eps.item() for activation in activations])
 
 
-def delta_rule_rows(architecture, config, name):
-    """The rows of a delta rule's tensor in the order of the file: value heads that share a key head far apart (qwen35)."""
-    keys, values = config.linear_num_key_heads, config.linear_num_value_heads
-    heads = numpy.arange(values).reshape(keys, -1).T.reshape(-1) if architecture != "qwen3next" else numpy.arange(values)
-    if name.endswith(("in_proj_a.weight", "in_proj_b.weight", "A_log", "dt_bias")):
-        return heads
-    rows = (heads[:, None] * config.linear_value_head_dim + numpy.arange(config.linear_value_head_dim)).reshape(-1)
-    if name.endswith(("in_proj_qkv.weight", "conv1d.weight")):
-        width = 2 * keys * config.linear_key_head_dim
-        return numpy.concatenate([numpy.arange(width), width + rows])
-    return rows
-
-
-class DeltaRewriting:
-    """What the converter makes of the tensors of layers with a delta rule, and back."""
-
-    def __init__(self, architecture, config, name):
-        self.name = name
-        self.rows = delta_rule_rows(architecture, config, name)
-        self.columns = name.endswith("out_proj.weight")
-        self.moved = not name.endswith(("norm.weight", "in_proj_ba.weight"))
-
-    def to_file(self, values):
-        if self.moved:
-            values = values[:, self.rows] if self.columns else values[self.rows]
-        if self.name.endswith("A_log"):
-            return -numpy.exp(values)
-        return values[:, 0] if "conv1d" in self.name else values
-
-    def from_file(self, values):
-        if self.name.endswith("A_log"):
-            values = numpy.log(-values)
-        if "conv1d" in self.name:
-            values = values[:, None]
-        if not self.moved:
-            return values
-        order = numpy.argsort(self.rows)
-        return values[:, order] if self.columns else values[order]
-
-
 class Rewriting:
     """What the converter makes of a tensor's values, and back."""
 
@@ -420,19 +372,6 @@ class Rewriting:
         if self.plus_one:
             values = values - numpy.float32(1.0)
         return values[None] if self.as_vector else values
-
-
-def write_qkvz(tensors, config, name, parameter):
-    """qwen3next: the rows of each key head's query, key, values and gates as two tensors."""
-    heads, width = config.linear_num_key_heads, config.linear_num_value_heads // config.linear_num_key_heads * config.linear_value_head_dim
-    rows = numpy.arange(parameter.shape[0]).reshape(heads, -1)
-    parts = numpy.split(rows, numpy.cumsum([config.linear_key_head_dim, config.linear_key_head_dim, width]), axis=1)
-    q, k, v, z = (part.reshape(-1) for part in parts)
-    layer = name.split(".")[2]
-    values = parameter.detach().numpy().copy()
-    for target, order in (("attn_qkv", numpy.concatenate([q, k, v])), ("attn_gate", z)):
-        values[order] = tensors.write(f"blk.{layer}.{target}.weight", numpy.ascontiguousarray(values[order]))
-    return values
 
 
 def target_name(names, name):
