@@ -261,7 +261,7 @@ struct ModelConfig {
 
   int64_t heads_per_key_value_head() const { return heads / key_value_heads; }
   LayerAttention AttentionOf(int64_t layer) const {
-    return attention.empty() ? LayerAttention{} : attention[static_cast<size_t>(layer)];
+    return attention.empty() ? LayerAttention{} : attention.at(static_cast<size_t>(layer));
   }
   bool HasAttention(int64_t layer) const { return !AttentionOf(layer).recurrent; }
   int64_t HeadDim(int64_t layer) const {
@@ -273,6 +273,11 @@ struct ModelConfig {
     return own > 0 ? own : key_value_heads;
   }
   bool SharesKeys(int64_t layer) const { return AttentionOf(layer).keys_of >= 0; }
+  // Returns the layer that projects the keys and values which this one reads: itself as a rule.
+  int64_t KeysOf(int64_t layer) const {
+    const int64_t lender = AttentionOf(layer).keys_of;
+    return lender >= 0 ? lender : layer;
+  }
   // Returns the first layer whose keys and values others read; the number of layers if none.
   int64_t FirstLentLayer() const {
     int64_t first = layers;

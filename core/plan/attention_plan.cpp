@@ -42,8 +42,7 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
   }
   std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
   for (size_t layer = 0; layer < plans.size(); ++layer) {
-    const LayerAttention attention =
-        layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
+    const LayerAttention attention = config.AttentionOf(static_cast<int64_t>(layer));
     plans[layer].window = attention.window;
     plans[layer].chunk = attention.chunk;
     plans[layer].logit_scale /= attention.logit_divisor;

@@ -66,9 +66,9 @@ void ReplaceFrequencies(const TermPlans& plans, const RopeFrequencies& frequenci
   const ModelConfig& config = plans.config;
   bool any = false;
   for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
-    const bool local = layer < config.attention.size() && config.attention[layer].local;
     AttentionPlan& plan = plans.plans[layer];
-    if (local || plan.inverse_frequency.empty()) continue;
+    if (config.AttentionOf(static_cast<int64_t>(layer)).local || plan.inverse_frequency.empty())
+      continue;
     any = true;
     plan.inverse_frequency = frequencies.inverse_frequency;
     StopPairs(config, &plan.inverse_frequency);
@@ -152,8 +152,9 @@ void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
               const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change) {
   const ModelConfig& config = plans.config;
   for (const HeadName& name : names) {
-    const int64_t key_heads =
-        name.layer < config.layers ? config.KeyValueHeads(name.layer) : config.key_value_heads;
+    const bool every = name.layer == kEveryLayer;
+    const bool one = !every && name.layer < config.layers;
+    const int64_t key_heads = one ? config.KeyValueHeads(name.layer) : config.key_value_heads;
     const int64_t count = name.group ? key_heads : config.heads;
     const bool to_the_end = name.more >= kEveryHeadAfter;
     const int64_t last = to_the_end ? count - 1 : name.head + name.more;
@@ -163,7 +164,6 @@ void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
                                    config.layers - 1, config.heads - 1, key_heads - 1));
     }
     const int64_t members = name.group ? config.heads / key_heads : 1;
-    const bool every = name.layer == kEveryLayer;
     if (!every && !config.HasAttention(name.layer))
       RefuseWithoutAttention(plans, fmt::format("layer {} has", name.layer));
     const int64_t last_layer = every ? config.layers - 1 : name.layer;

@@ -26,9 +26,7 @@ void Apply(const Eabf& scheme, const TermPlans& plans) {
   ReplaceFrequencies(plans, FrequenciesWith(plans, scheme.base, {}));
   for (int64_t layer = scheme.first_layer; layer < config.layers; ++layer) {
     AttentionPlan& plan = plans.plans[static_cast<size_t>(layer)];
-    const bool local = static_cast<size_t>(layer) < config.attention.size() &&
-                       config.attention[static_cast<size_t>(layer)].local;
-    if (local || plan.inverse_frequency.empty()) continue;
+    if (config.AttentionOf(layer).local || plan.inverse_frequency.empty()) continue;
     plan.log_scale_base = context;
   }
 }

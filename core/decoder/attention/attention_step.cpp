@@ -105,9 +105,8 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   const int64_t q_width = config_.QueryWidth(layer);
   const int64_t kv_width = config_.KeyWidth(layer);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
-  const int64_t keys_of = config_.AttentionOf(layer).keys_of;
   const Trace::Storage& store = sequence.trace->storage();
-  const int64_t source = keys_of >= 0 ? keys_of : layer;
+  const int64_t source = config_.KeysOf(layer);
   // A call of Tensor::to is a copy for a recorded pass, even if it copies nothing.
   const auto on_device = [&ops](const at::Tensor& rows) {
     return rows.device() == ops.device() ? rows : rows.to(ops.device());

@@ -119,8 +119,7 @@ std::span<const float> StreamParts::MixerOut(int64_t layer) const {
 }
 
 std::span<const float> StreamParts::Values(int64_t layer) const {
-  const int64_t keys_of = config_.AttentionOf(layer).keys_of;
-  return values_[static_cast<size_t>(keys_of >= 0 ? keys_of : layer)];
+  return values_[static_cast<size_t>(config_.KeysOf(layer))];
 }
 
 }  // namespace midscope
