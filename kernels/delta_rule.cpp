@@ -54,6 +54,26 @@ void DeltaRow(const float* q, const float* k, const float* v, float decay, float
   Update(q, k, decay, change, key_dim, value_dim, state, out);
 }
 
+// Returns the weight of a row's value for a query that later rows have changed, and takes the query
+// before this row.
+float WeightOfRow(const float* k, float decay, float rate, int64_t key_dim, float* query) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sums = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= key_dim; i += lanes)
+    sums = hn::MulAdd(hn::LoadU(d, k + i), hn::LoadU(d, query + i), sums);
+  float sum = hn::ReduceSum(d, sums);
+  for (; i < key_dim; ++i) sum += k[i] * query[i];
+  const float weight = rate * sum;
+  ForEachVector(key_dim, [&](auto part, int64_t at) HWY_ATTR {
+    const auto kept =
+        hn::NegMulAdd(hn::Set(part, weight), hn::LoadU(part, k + at), hn::LoadU(part, query + at));
+    hn::StoreU(hn::Mul(hn::Set(part, decay), kept), part, query + at);
+  });
+  return weight;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
@@ -61,21 +81,33 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace midscope::kernels {
 HWY_EXPORT(DeltaRow);
+HWY_EXPORT(WeightOfRow);
+
+namespace {
+
+int64_t KeyHeadOf(const DeltaShape& shape, int64_t head) {
+  return shape.tiled ? head % shape.key_heads : head / (shape.value_heads / shape.key_heads);
+}
+
+void CheckShape(const DeltaShape& shape, int64_t rows) {
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(shape.key_heads, 1);
+  MIDSCOPE_KERNEL_CHECK_EQ(shape.value_heads % shape.key_heads, 0);
+}
+
+}  // namespace
 
 void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, const float* v,
                     const float* decay, const float* rate, int64_t rows, float* state, float* out,
                     const Executor& executor, CancelFlag cancel) {
-  MIDSCOPE_KERNEL_CHECK_GE(rows, 0);
-  MIDSCOPE_KERNEL_CHECK_GE(shape.key_heads, 1);
-  MIDSCOPE_KERNEL_CHECK_EQ(shape.value_heads % shape.key_heads, 0);
+  CheckShape(shape, rows);
   const int64_t key_width = shape.key_heads * shape.key_dim;
   const int64_t value_width = shape.value_heads * shape.value_dim;
-  const int64_t shared = shape.value_heads / shape.key_heads;
   executor.ForOnDemand(shape.value_heads, 1, [&](int64_t begin, int64_t end) {
     BorrowedScratch<DeltaShape> scratch;
     auto* change = scratch.Get<float>(shape.value_dim);
     for (int64_t head = begin; head < end; ++head) {
-      const int64_t key_head = shape.tiled ? head % shape.key_heads : head / shared;
+      const int64_t key_head = KeyHeadOf(shape, head);
       float* of_head = state + head * shape.key_dim * shape.value_dim;
       for (int64_t row = 0; row < rows && !Cancelled(cancel); ++row) {
         const int64_t key = row * key_width + key_head * shape.key_dim;
@@ -84,6 +116,26 @@ void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, con
         HWY_DYNAMIC_DISPATCH(DeltaRow)
         (q + key, k + key, v + value, decay[number], rate[number], shape.key_dim, shape.value_dim,
          change, of_head, out + value);
+      }
+    }
+  });
+}
+
+void DeltaRuleWeights(const DeltaShape& shape, const float* q, const float* k, const float* decay,
+                      const float* rate, int64_t rows, float* weights, const Executor& executor,
+                      CancelFlag cancel) {
+  CheckShape(shape, rows);
+  executor.ForOnDemand(shape.value_heads, 1, [&](int64_t begin, int64_t end) {
+    BorrowedScratch<DeltaShape> scratch;
+    auto* query = scratch.Get<float>(shape.key_dim);
+    for (int64_t head = begin; head < end; ++head) {
+      const int64_t at = KeyHeadOf(shape, head) * shape.key_dim;
+      std::copy_n(q + at, shape.key_dim, query);
+      for (int64_t row = rows - 1; row >= 0 && !Cancelled(cancel); --row) {
+        const int64_t number = row * shape.value_heads + head;
+        weights[head * rows + row] =
+            HWY_DYNAMIC_DISPATCH(WeightOfRow)(k + row * shape.key_heads * shape.key_dim + at,
+                                              decay[number], rate[number], shape.key_dim, query);
       }
     }
   });

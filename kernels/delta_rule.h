@@ -30,4 +30,12 @@ void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, con
                     const float* decay, const float* rate, int64_t rows, float* state, float* out,
                     const Executor& executor, CancelFlag cancel);
 
+// Computes by how much each row's value counts in the output of the last of these rows, whose query
+// is q [key_heads, key_dim]: out = sum of weights[row] v[row], if the state before the first row is
+// 0. Weights [value_heads, rows] may be negative, and sum to no fixed number. k, decay and rate as
+// above. Returns early, with weights of no use, when cancelled.
+void DeltaRuleWeights(const DeltaShape& shape, const float* q, const float* k, const float* decay,
+                      const float* rate, int64_t rows, float* weights, const Executor& executor,
+                      CancelFlag cancel);
+
 }  // namespace midscope::kernels

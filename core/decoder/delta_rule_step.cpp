@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "core/decoder/show_rows.h"
 #include "core/decoder/trace_storage.h"
 #include "kernels/check.h"
 #include "kernels/delta_rule.h"
@@ -57,9 +59,17 @@ at::Tensor UnitHeads(const at::Tensor& x) {
   return x * at::rsqrt(x.square().sum(-1, /*keepdim=*/true) + kLengthEpsilon);
 }
 
-// Returns z [row, value width] of rows with these projections [row, outputs] float32, and advances
-// the state.
-at::Tensor MixRows(const DeltaStep& step, const at::Tensor& projected, const RunningState& state) {
+// Rows as inputs of the rule, all contiguous float32.
+struct RuleRows {
+  at::Tensor q, k;         // [row, key head, key dim]
+  at::Tensor v;            // [row, value width]
+  at::Tensor rate, decay;  // [row, value head]
+  at::Tensor gate;         // [row, value width], of the output; any row stride
+};
+
+// Returns the inputs of rows with these projections [row, outputs], and advances the rows of
+// the state's convolution.
+RuleRows MakeRows(const DeltaStep& step, const at::Tensor& projected, const RunningState& state) {
   const DeltaRule& rule = step.config.delta_rule;
   const DeltaWeights& weights = step.weights;
   const int64_t rows = projected.size(0);
@@ -80,16 +90,54 @@ at::Tensor MixRows(const DeltaStep& step, const at::Tensor& projected, const Run
   const at::Tensor q = heads(0) / std::sqrt(static_cast<double>(rule.key_dim));
   const at::Tensor k = heads(rule.key_width());
   const at::Tensor v = mixed.narrow(1, 2 * rule.key_width(), rule.value_width()).contiguous();
+  return {q, k, v, rate, decay, gate};
+}
+
+kernels::DeltaShape ShapeOf(const DeltaRule& rule) {
+  return {rule.key_heads, rule.value_heads, rule.key_dim, rule.value_dim, rule.tiled};
+}
+
+// Returns z [row, value width] of the rows, and advances the state's matrices.
+at::Tensor MixRows(const DeltaStep& step, const RuleRows& in, const RunningState& state) {
+  const DeltaRule& rule = step.config.delta_rule;
+  const int64_t rows = in.v.size(0);
   at::Tensor out = at::empty({rows, rule.value_heads, rule.value_dim}, at::kFloat);
-  kernels::GatedDeltaRule(
-      {rule.key_heads, rule.value_heads, rule.key_dim, rule.value_dim, rule.tiled},
-      q.const_data_ptr<float>(), k.const_data_ptr<float>(), v.const_data_ptr<float>(),
-      decay.const_data_ptr<float>(), rate.const_data_ptr<float>(), rows, state.matrices(),
-      out.data_ptr<float>(), step.executor, step.context.cancel);
+  kernels::GatedDeltaRule(ShapeOf(rule), in.q.const_data_ptr<float>(), in.k.const_data_ptr<float>(),
+                          in.v.const_data_ptr<float>(), in.decay.const_data_ptr<float>(),
+                          in.rate.const_data_ptr<float>(), rows, state.matrices(),
+                          out.data_ptr<float>(), step.executor, step.context.cancel);
   step.context.ThrowIfCancelled();
   out *= at::rsqrt(out.square().mean(-1, /*keepdim=*/true) + step.config.norm_epsilon);
-  out *= weights.norm;
-  return out.view({rows, rule.value_width()}).mul_(at::silu(gate));
+  out *= step.weights.norm;
+  return out.view({rows, rule.value_width()}).mul_(at::silu(in.gate));
+}
+
+// Shows the weights of the values of all rows up to each requested one. parts: the rows from row 0
+// on.
+void ShowEffectivePattern(const DeltaStep& step, const SequencePass& sequence, int64_t layer,
+                          const std::vector<RuleRows>& parts) {
+  const auto join = [&](const at::Tensor RuleRows::*member) {
+    std::vector<at::Tensor> tensors;
+    tensors.reserve(parts.size());
+    for (const RuleRows& part : parts) tensors.push_back(part.*member);
+    return at::cat(tensors).contiguous();
+  };
+  const at::Tensor q = join(&RuleRows::q);
+  const at::Tensor k = join(&RuleRows::k);
+  const at::Tensor decay = join(&RuleRows::decay);
+  const at::Tensor rate = join(&RuleRows::rate);
+  const HookPoint point{HookSite::kEffectivePattern, layer};
+  const RowRange wanted = sequence.hooks->Wanted(point.site, layer);
+  for (int64_t row = wanted.first; row < std::min(wanted.last, sequence.rows); ++row) {
+    const at::Tensor weights =
+        at::empty({1, step.config.delta_rule.value_heads, row + 1}, at::kFloat);
+    kernels::DeltaRuleWeights(ShapeOf(step.config.delta_rule), q[row].const_data_ptr<float>(),
+                              k.const_data_ptr<float>(), decay.const_data_ptr<float>(),
+                              rate.const_data_ptr<float>(), row + 1, weights.data_ptr<float>(),
+                              step.executor, step.context.cancel);
+    step.context.ThrowIfCancelled();
+    ShowHostWeights(sequence, point, row, weights);
+  }
 }
 
 // Returns the values of the state before a row, to be advanced: in place those of the trace's last
@@ -103,6 +151,11 @@ at::Tensor ValuesBefore(const DeltaRule& rule, const DeltaStates* stored, int64_
 }
 
 }  // namespace
+
+bool ShowsEffectivePattern(const SequencePass& sequence, int64_t layer) {
+  return sequence.hooks->Wanted(HookSite::kEffectivePattern, layer).last >
+         sequence.changed_row[static_cast<size_t>(layer)];
+}
 
 void StartAtStates(const ModelConfig& config, SequencePass& sequence) {
   const Trace& trace = *sequence.trace;
@@ -129,14 +182,19 @@ void MixByDeltaRule(const DeltaStep& step, const SequencePass& sequence, int64_t
   const DeltaRule& rule = step.config.delta_rule;
   const RunningState state(rule, ValuesBefore(rule, stored, row, keeps));
   if (keeps) stored->latest_row = 0;
+  const bool shows = ShowsEffectivePattern(sequence, layer);
+  std::vector<RuleRows> shown;
   while (row < sequence.rows) {
     const int64_t end = std::min(sequence.rows, (row / kStateRows + 1) * kStateRows);
     const int64_t packed = sequence.packed_begin + row - sequence.active_first;
     const auto rows = [&](const at::Tensor& of) { return of.narrow(0, packed, end - row); };
-    rows(z).copy_(MixRows(step, rows(projected).to(at::kCPU, at::kFloat), state));
+    const RuleRows in = MakeRows(step, rows(projected).to(at::kCPU, at::kFloat), state);
+    rows(z).copy_(MixRows(step, in, state));
+    if (shows) shown.push_back(in);
     if (keeps && end % kStateRows == 0) stored->kept[end / kStateRows - 1].copy_(state.values());
     row = end;
   }
+  if (shows) ShowEffectivePattern(step, sequence, layer, shown);
   if (!keeps) return;
   stored->latest = state.values();
   stored->latest_row = row;

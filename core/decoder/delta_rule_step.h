@@ -16,6 +16,10 @@
 
 namespace midscope {
 
+// Whether hooks request weights of values for rows that the pass changes in this layer. The pass
+// must then compute every row.
+bool ShowsEffectivePattern(const SequencePass& sequence, int64_t layer);
+
 // Lowers sequence.first_row, from the trace's first layer on, to a row at which every layer without
 // attention that runs has a state.
 void StartAtStates(const ModelConfig& config, SequencePass& sequence);

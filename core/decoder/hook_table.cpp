@@ -9,11 +9,12 @@ namespace midscope {
 namespace {
 
 void CheckAccess(const HookPoint& point, HookAccess access) {
-  const bool made_to_be_read =
-      point.site == HookSite::kRotatedQuery || point.site == HookSite::kRotatedKey;
-  if (!made_to_be_read || access != HookAccess::kWrite) return;
-  throw Failure("hook '" + HookName(point) + "'", "it can be read but not changed",
-                "Change hook_q or hook_k, before rotation");
+  const bool rotated = point.site == HookSite::kRotatedQuery || point.site == HookSite::kRotatedKey;
+  const bool effective = point.site == HookSite::kEffectivePattern;
+  if (access != HookAccess::kWrite || !(rotated || effective)) return;
+  throw Failure(
+      "hook '" + HookName(point) + "'", "it can be read but not changed",
+      rotated ? "Change hook_q or hook_k, before rotation" : "Change hook_attn_out of the layer");
 }
 
 }  // namespace

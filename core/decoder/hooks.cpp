@@ -18,6 +18,7 @@ constexpr std::pair<HookSite, std::string_view> kBlockSites[] = {
     {HookSite::kPatternUnrotated, "attn.hook_pattern_unrotated"},
     {HookSite::kRotatedQuery, "attn.hook_rot_q"},
     {HookSite::kPattern, "attn.hook_pattern"},
+    {HookSite::kEffectivePattern, "attn.hook_effective_pattern"},
     {HookSite::kZ, "attn.hook_z"},
     {HookSite::kAttentionOut, "hook_attn_out"},
     {HookSite::kResidMid, "hook_resid_mid"},

@@ -14,6 +14,7 @@
 //   blocks.{i}.attn.hook_pattern_unrotated    [1, head, query, key]   of q, k before rotation
 //   blocks.{i}.attn.hook_rot_q                [1, pos, head, d_head]  after rotation
 //   blocks.{i}.attn.hook_pattern              [1, head, query, key]
+//   blocks.{i}.attn.hook_effective_pattern    [1, head, query, key]   in layers without attention
 //   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
 //   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
@@ -34,6 +35,11 @@
 // and Self-Extend, other queries see different keys. A key that is far by Self-Extend's rule is
 // turned so that its product with hook_rot_q is the logit. Without rotation (ALiBi, layers without
 // positions), both are the finished q and k.
+// hook_effective_pattern, float32 and read-only, has the weights with which the values of all rows
+// make up a row's output in a layer that mixes them by a delta rule: its value heads, before norm
+// and gate. Weights may be negative; their sum is not 1. A value holds the last rows of the
+// convolution before it. (In TransformerLens: compute_ssm_effective_attention.) A run whose hooks
+// request it computes every row, even if a trace has them.
 // hook_embed is the input of layer 0: including learned positions (gpt2; TransformerLens excludes
 // them) and after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
@@ -93,6 +99,7 @@ enum class HookSite {
   kPatternUnrotated,
   kRotatedQuery,
   kPattern,
+  kEffectivePattern,
   kZ,
   kAttentionOut,
   kResidMid,
@@ -143,7 +150,8 @@ struct HookView {
 
   int64_t rows() const { return dimensions == 4 && IsPattern() ? shape[2] : shape[1]; }
   bool IsPattern() const {
-    return point.site == HookSite::kPattern || point.site == HookSite::kPatternUnrotated;
+    return point.site == HookSite::kPattern || point.site == HookSite::kPatternUnrotated ||
+           point.site == HookSite::kEffectivePattern;
   }
   float At(int64_t a, int64_t b, int64_t c, int64_t d = 0) const;
   void Set(int64_t a, int64_t b, int64_t c, int64_t d, float value);

@@ -65,6 +65,13 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
 }
 
+bool ShowsEffectivePattern(const SequencePass& sequence, const ModelConfig& config) {
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (!config.HasAttention(layer) && ShowsEffectivePattern(sequence, layer)) return true;
+  }
+  return false;
+}
+
 // Sets the rows that are computed in each layer.
 void SetRows(SequencePass& sequence, const ModelConfig& config) {
   if (sequence.request->rerun) {
@@ -72,6 +79,10 @@ void SetRows(SequencePass& sequence, const ModelConfig& config) {
     for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
   } else {
     sequence.changed_row.assign(static_cast<size_t>(config.layers), sequence.trace->rows());
+  }
+  if (config.delta_rule.used() && ShowsEffectivePattern(sequence, config)) {
+    if (!sequence.request->rerun) sequence.trace->Truncate(0);
+    std::fill(sequence.changed_row.begin(), sequence.changed_row.end(), 0);
   }
   // Otherwise the trace would already hold every row.
   MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
@@ -109,6 +120,12 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   if (!request.rerun &&
       !SamePositions(sequence.trace->plans(), sequence.plans, sequence.trace->rows()))
     sequence.trace->Truncate(0);
+  // Added last, so that other hooks read values that are already patched.
+  std::vector<Hook*> hooks = request.hooks;
+  sequence.patches = MakePatchHook(sequence.plans);
+  if (sequence.patches) hooks.insert(hooks.begin(), sequence.patches.get());
+  sequence.hooks = std::make_unique<HookTable>(
+      hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
   SetRows(sequence, config);
   sequence.end_layer = config.layers;
   if (request.rerun && request.rerun->end_layer >= 0) {
@@ -121,12 +138,6 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
                  "channel scaling on top of a trace needs its residual rows");
   sequence.frozen_plans = sequence.trace->plans();
-  // Added last, so that other hooks read values that are already patched.
-  std::vector<Hook*> hooks = request.hooks;
-  sequence.patches = MakePatchHook(sequence.plans);
-  if (sequence.patches) hooks.insert(hooks.begin(), sequence.patches.get());
-  sequence.hooks = std::make_unique<HookTable>(
-      hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
   return sequence;
 }
 

@@ -9,17 +9,35 @@ namespace midscope {
 
 namespace {
 
+void CallInHostMemory(const SequencePass& sequence, HookView view, const at::Tensor& values) {
+  sequence.copies->TellAll();
+  view.data = values.data_ptr();
+  sequence.hooks->Call(view);
+}
+
+HookView ViewOfWeights(const SequencePass& sequence, const HookPoint& point, int64_t first_row) {
+  HookView view;
+  view.point = point;
+  view.sequence = sequence.index;
+  view.first_row = first_row;
+  view.dtype = kernels::Dtype::kFloat32;
+  view.dimensions = 4;
+  return view;
+}
+
+void SetShapeOfWeights(HookView& view, const at::Tensor& weights) {
+  view.shape = {1, weights.size(1), weights.size(0), weights.size(2)};
+  view.strides = {0, weights.size(2), weights.size(1) * weights.size(2), 1};
+}
+
 // Calls the hooks with `view`, after setting its data and shape from values [rows, ...]; values on
 // a device are copied first. `steady`: `values` are not overwritten later.
 template <typename Shape>
 void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
           const at::Tensor& values, bool steady, const Shape& shape) {
   if (ops.host_memory()) {
-    sequence.copies->TellAll();
     shape(view, values);
-    view.data = values.data_ptr();
-    sequence.hooks->Call(view);
-    return;
+    return CallInHostMemory(sequence, view, values);
   }
   const RowRange wanted = sequence.hooks->Wanted(view.point.site, view.point.layer);
   const int64_t first = std::max(wanted.first, view.first_row);
@@ -71,16 +89,15 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights) {
-  HookView view;
-  view.point = point;
-  view.sequence = sequence.index;
-  view.first_row = first_row;
-  view.dtype = kernels::Dtype::kFloat32;
-  view.dimensions = 4;
-  Show(ops, sequence, view, weights, /*steady=*/true, [](HookView& shown, const at::Tensor& rows) {
-    shown.shape = {1, rows.size(1), rows.size(0), rows.size(2)};
-    shown.strides = {0, rows.size(2), rows.size(1) * rows.size(2), 1};
-  });
+  Show(ops, sequence, ViewOfWeights(sequence, point, first_row), weights, /*steady=*/true,
+       SetShapeOfWeights);
+}
+
+void ShowHostWeights(const SequencePass& sequence, const HookPoint& point, int64_t first_row,
+                     const at::Tensor& weights) {
+  HookView view = ViewOfWeights(sequence, point, first_row);
+  SetShapeOfWeights(view, weights);
+  CallInHostMemory(sequence, view, weights);
 }
 
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {

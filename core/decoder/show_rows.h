@@ -24,6 +24,10 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
+// Likewise weights in host memory, whatever the layer's device.
+void ShowHostWeights(const SequencePass& sequence, const HookPoint& point, int64_t first_row,
+                     const at::Tensor& weights);
+
 // Finds rows whose output of the last layers is not needed. Internal to core.
 
 // Returns the first active row whose layer output is computed: the first active row, but from the

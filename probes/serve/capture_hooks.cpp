@@ -48,6 +48,13 @@ bool HoldsPattern(HookSite site) {
   return site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
 }
 
+// Returns the number of heads of a point in this layer.
+int64_t HeadsAt(const ModelConfig& config, HookPoint point) {
+  if (point.site == HookSite::kEffectivePattern) return config.delta_rule.value_heads;
+  return IsKeyOrValue(point.site) ? config.KeyValueHeads(std::max<int64_t>(point.layer, 0))
+                                  : config.heads;
+}
+
 const char* InnerAxis(const HookView& view) {
   if (view.dimensions == 4) return "dimension";
   return view.point.site == HookSite::kExpertWeights ? "expert" : "channel";
@@ -183,7 +190,13 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
       (HasHeads(point->site) || HoldsPattern(point->site))) {
     throw UsageError(
         thing, "this layer has no attention: a gated delta rule mixes its tokens",
-        fmt::format("Take blocks.{}.hook_attn_out, or a layer that attends", point->layer));
+        fmt::format("Take blocks.{0}.attn.hook_effective_pattern or blocks.{0}.hook_attn_out, or a "
+                    "layer that attends",
+                    point->layer));
+  }
+  if (point->site == HookSite::kEffectivePattern && config.HasAttention(point->layer)) {
+    throw UsageError(thing, "this layer has attention",
+                     fmt::format("Take blocks.{}.attn.hook_pattern", point->layer));
   }
   if (IsKeyOrValue(point->site) && config.SharesKeys(point->layer)) {
     throw UsageError(thing, "this layer reads the keys and values of an earlier one",
@@ -206,13 +219,11 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
     }
   }
   if (whole.contains("heads") && !whole["heads"].is_null()) {
-    if (!HasHeads(part.point.site) && !HoldsPattern(part.point.site)) {
+    if (!HasHeads(part.point.site) && !HoldsPattern(part.point.site) &&
+        part.point.site != HookSite::kEffectivePattern) {
       throw UsageError(thing, "it has no heads", "Leave heads out");
     }
-    const int64_t heads = IsKeyOrValue(part.point.site)
-                              ? config.KeyValueHeads(std::max<int64_t>(part.point.layer, 0))
-                              : config.heads;
-    part.heads = ReadIndices(whole["heads"], thing + ", heads", heads - 1);
+    part.heads = ReadIndices(whole["heads"], thing + ", heads", HeadsAt(config, part.point) - 1);
   }
   return part;
 }
@@ -239,12 +250,9 @@ void CaptureHook::OnActivation(HookView& view) {
     if (!(part.point == view.point)) continue;
     const int64_t inner = view.IsPattern() ? stored.sequence.rows : InnerOf(view);
     if (stored.shape.sizes.empty()) {
-      const bool shared = IsKeyOrValue(part.point.site);
-      stored.heads =
-          view.dimensions != 4 ? std::vector<int64_t>{0}
-          : part.heads.empty()
-              ? Numbers(0, shared ? config_.KeyValueHeads(view.point.layer) : config_.heads)
-              : part.heads;
+      stored.heads = view.dimensions != 4 ? std::vector<int64_t>{0}
+                     : part.heads.empty() ? Numbers(0, HeadsAt(config_, view.point))
+                                          : part.heads;
       stored.shape = ShapeOf(view, std::ssize(stored.rows), std::ssize(stored.heads), inner);
       stored.values.assign(static_cast<size_t>(stored.shape.elements()), 0);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: GatedDeltaRule equals its formula in double precision within 1e-5 of the largest
 // number; a row's numbers, and the state after it, do not depend on the division into calls or
-// threads; each value head reads its own key head, in both orders.
+// threads; each value head reads its own key head, in both orders. The values of rows times
+// DeltaRuleWeights sum to the output of the last row, within 1e-5 of the largest number.
 #include "kernels/delta_rule.h"
 
 #include <gtest/gtest.h>
@@ -105,6 +106,31 @@ TEST(DeltaRule, IsItsFormula) {
     ExpectFormula({shape, 23});
     ExpectFormula({{.key_heads = 3, .value_heads = 3, .key_dim = 32, .value_dim = 16}, 9});
     ExpectFormula({{.key_heads = 1, .value_heads = 1, .key_dim = 1, .value_dim = 1}, 5});
+  });
+}
+
+TEST(DeltaRule, WeightsOfValuesSumToTheOutput) {
+  OnEveryTarget([] {
+    for (const bool tiled : {false, true}) {
+      const DeltaCase one({2, 6, 21, 19, tiled}, 33);
+      const std::vector<double> expected = one.Expected();
+      for (const int64_t rows : {int64_t{1}, one.rows}) {
+        Floats weights(static_cast<size_t>(one.shape.value_heads * rows), NAN);
+        DeltaRuleWeights(one.shape, one.q.data() + (rows - 1) * 2 * 21, one.k.data(),
+                         one.decay.data(), one.rate.data(), rows, weights.data(), ThreadExecutor(3),
+                         nullptr);
+        const int64_t width = one.shape.value_heads * one.shape.value_dim;
+        for (int64_t column = 0; column < width; ++column) {
+          const int64_t head = column / one.shape.value_dim;
+          double sum = 0;
+          for (int64_t row = 0; row < rows; ++row)
+            sum += static_cast<double>(weights[static_cast<size_t>(head * rows + row)]) *
+                   one.v[static_cast<size_t>(row * width + column)];
+          ASSERT_NEAR(sum, expected[static_cast<size_t>((rows - 1) * width + column)], 1e-4)
+              << rows << " " << column;
+        }
+      }
+    }
   });
 }
 

@@ -129,6 +129,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(SinkShareProbe());
   registry.Add(MassiveActivationsProbe());
   registry.Add(ExpertUseProbe());
+  registry.Add(EffectiveAttentionProbe());
   registry.Add(PositionEmbeddingsProbe());
   registry.Add(QrHeadsProbe());
   registry.Add(KeyDriftProbe());

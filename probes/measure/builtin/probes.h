@@ -63,6 +63,18 @@ Record CountedKeysRecord(const ModelConfig& config, int64_t keys,
                          const kernels::AwarenessThreshold& threshold,
                          std::vector<uint8_t> counted);
 
+// How layers without attention mix tokens.
+
+// Makes record effective_attention: effective_attention [mixer_layer, mixer_head, key] float32,
+// signed; with a span `gold` effective_gold_share [mixer_layer, mixer_head]. Axis mixer_layer has
+// the numbers of the layers without attention. Over several prompts with gold, record
+// effective_attention_by_place (below).
+ProbeType EffectiveAttentionProbe();
+
+// Returns record effective_attention_by_place of a stacked effective_attention with gold:
+// mean_effective_gold_share [place, mixer_layer, mixer_head], over samples.
+Record EffectiveAttentionByPlace(const Record& stacked);
+
 // The experts that each token uses, in mixture-of-experts models.
 
 // Makes record expert_use: expert and expert_weight [expert_layer, token, choice], largest weight
