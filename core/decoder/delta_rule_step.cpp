@@ -59,9 +59,9 @@ at::Tensor UnitHeads(const at::Tensor& x) {
   return x * at::rsqrt(x.square().sum(-1, /*keepdim=*/true) + kLengthEpsilon);
 }
 
-// Rows as inputs of the rule, all contiguous float32.
+// Rows as inputs of the rule, float32.
 struct RuleRows {
-  at::Tensor q, k;         // [row, key head, key dim]
+  at::Tensor q, k;         // [row, key head, key dim], contiguous as what follows
   at::Tensor v;            // [row, value width]
   at::Tensor rate, decay;  // [row, value head]
   at::Tensor gate;         // [row, value width], of the output; any row stride
