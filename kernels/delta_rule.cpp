@@ -63,7 +63,7 @@ float WeightOfRow(const float* k, float decay, float rate, int64_t key_dim, floa
   int64_t i = 0;
   for (; i + lanes <= key_dim; i += lanes)
     sums = hn::MulAdd(hn::LoadU(d, k + i), hn::LoadU(d, query + i), sums);
-  float sum = hn::ReduceSum(d, sums);
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   for (; i < key_dim; ++i) sum += k[i] * query[i];
   const float weight = rate * sum;
   ForEachVector(key_dim, [&](auto part, int64_t at) HWY_ATTR {

@@ -26,6 +26,10 @@ constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
 
+bool Attends(std::span<const float> row) {
+  return std::any_of(row.begin(), row.end(), [](float weight) { return weight != 0; });
+}
+
 double OnSpan(std::span<const float> row, const TokenSpan& tokens) {
   return tokens.empty() ? kNotMeasured : SumOver(row, tokens);
 }
@@ -133,10 +137,18 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
         copy.assign(read.begin(), read.end());
         row = copy;
       }
-      table.values.push_back(quantity.value(row, tokens));
+      table.values.push_back(Attends(row) ? quantity.value(row, tokens) : kNotMeasured);
     }
   }
   return table;
+}
+
+void ClearWithoutAttention(const Record* attention, HeadTable& table) {
+  const AttentionQuantity any{
+      "", {}, {}, {}, [](std::span<const float>, const MarkedTokens&) { return 0.0; }};
+  const HeadTable attends = QuantityTable(any, attention, {});
+  if (attends.values.size() != table.values.size()) return;
+  for (size_t i = 0; i < table.values.size(); ++i) table.values[i] += attends.values[i];
 }
 
 bool IsHeadArray(const Record& record, const Array& array) {

@@ -51,10 +51,13 @@ const std::vector<AttentionQuantity>& AttentionQuantities();
 // Returns nullptr if no quantity has that id.
 const AttentionQuantity* FindAttentionQuantity(const std::string& id);
 
-// The quantity of every head. `attention`: a record with last_query_attention [layer, head, key];
-// if null, the table is empty.
+// The quantity of every head, NaN where all weights are 0: in layers without attention.
+// `attention`: a record with last_query_attention [layer, head, key]; if null, the table is empty.
 HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attention,
                         const MarkedTokens& tokens);
+
+// Makes the table's values NaN where all weights of `attention` (as above) are 0.
+void ClearWithoutAttention(const Record* attention, HeadTable& table);
 
 // Whether the array has one number per head: [layer, head].
 bool IsHeadArray(const Record& record, const Array& array);

@@ -98,7 +98,10 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
   if (!entry.attention) {
     const Record* prompt = session()->prompt();
     const int64_t place = prompt ? IntegerAttribute(*prompt, "place", 0) : 0;
-    return ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
+    HeadTable table =
+        ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
+    if (entry.id == kScoreId) ClearWithoutAttention(session()->attention(side), table);
+    return table;
   }
   MarkedTokens tokens;
   if (const Record* prompt = session()->prompt(side)) tokens.gold = GoldTokens(*prompt);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,9 +60,10 @@ TEST(EffectivePattern, IsThatOfTransformers) {
   for (const auto& [name, layers] : golden["models"].items()) {
     const auto decoder = Decoder::Open(test::TinyModelPath(name), {kernels::Dtype::kFloat32, 1});
     std::ifstream expected(test::TinyModelFolder(name) + "/expected.json");
+    const auto ids = Json::parse(expected)["ids"].get<std::vector<int32_t>>();
+    const auto tokens = std::ssize(ids);
     RunRequest request;
-    request.ids = Json::parse(expected)["ids"].get<std::vector<int32_t>>();
-    const auto tokens = static_cast<int64_t>(request.ids.size());
+    request.ids = ids;
     EffectiveHook hook({0, tokens});
     request.hooks = {&hook};
     decoder->RunOne(request);
@@ -90,10 +92,11 @@ TEST(EffectivePattern, IsTheSameOnTracesAndInWhatIfs) {
   const test::TemporaryFolder folder(test::TinyModelFolder("qwen3-5"));
   test::ChangeConfig(folder, {{"max_position_embeddings", 4096}});
   const auto decoder = Decoder::Open(folder.path().string(), {kernels::Dtype::kFloat32, 1});
+  const std::vector<int32_t> ids = test::SomeTinyIds(kTokens);
   const auto rows_of = [&](RunRequest request) {
     EffectiveHook hook({kTokens - 2, kTokens});
     request.hooks = {&hook};
-    request.ids = test::SomeTinyIds(kTokens);
+    request.ids = ids;
     decoder->RunOne(request);
     return hook.rows;
   };
@@ -101,7 +104,7 @@ TEST(EffectivePattern, IsTheSameOnTracesAndInWhatIfs) {
   ASSERT_EQ(whole.size(), 4u);
   RunRequest request;
   const auto trace = decoder->MakeTrace(kTokens, /*residual=*/true);
-  request.ids = test::SomeTinyIds(kTokens - 1);
+  request.ids = std::span(ids).first(kTokens - 1);
   request.trace = trace.get();
   decoder->RunOne(request);
   EXPECT_EQ(rows_of(request), whole) << "after a part of the prompt";
@@ -113,8 +116,9 @@ TEST(EffectivePattern, IsTheSameOnTracesAndInWhatIfs) {
 TEST(EffectivePattern, CannotBeChanged) {
   const auto decoder = Decoder::Open(test::TinyModelPath("qwen3-5"), {});
   EffectiveHook hook({0, 3}, HookAccess::kWrite);
+  const std::vector<int32_t> ids = {1, 2, 3};
   RunRequest request;
-  request.ids = {1, 2, 3};
+  request.ids = ids;
   request.hooks = {&hook};
   EXPECT_THAT(test::ErrorMessage([&] { decoder->RunOne(request); }),
               HasSubstr("Change hook_attn_out"));

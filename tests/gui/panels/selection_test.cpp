@@ -41,6 +41,21 @@ class SelectionTest : public QObject {
   }
 
  private Q_SLOTS:
+  void LayersWithoutAttentionHaveNoValues() {
+    Record attention = Attention();
+    auto& weights = std::get<std::vector<float>>(attention.arrays[0].data);
+    std::fill(weights.begin() + 4, weights.end(), 0.0F);
+    const HeadTable table = QuantityTable(*FindAttentionQuantity("first"), &attention, {});
+    QCOMPARE(table.values[0], 1.0);
+    QVERIFY(std::isnan(table.values[1]));
+    HeadTable scores{{0.3, 0.0}, 1, 2};
+    ClearWithoutAttention(&attention, scores);
+    QCOMPARE(scores.values[0], 0.3);
+    QVERIFY(std::isnan(scores.values[1]));
+    ClearWithoutAttention(nullptr, scores);
+    QCOMPARE(scores.values[0], 0.3);
+  }
+
   void AChosenHeadEndsThePreview() {
     Selection selection;
     QSignalSpy shown(&selection, &Selection::ShownHeadChanged);
