@@ -29,24 +29,15 @@ constexpr uint64_t kMinTensorBytes =
 
 // Returns ggml's name of a tensor type that kernels/quantised/dequantise.h does not read.
 std::string UnreadTypeName(uint32_t type) {
-  constexpr std::array<std::pair<uint32_t, std::string_view>, 18> kNames = {{{9, "Q8_1"},
-                                                                             {15, "Q8_K"},
-                                                                             {16, "IQ2_XXS"},
-                                                                             {17, "IQ2_XS"},
-                                                                             {18, "IQ3_XXS"},
-                                                                             {19, "IQ1_S"},
-                                                                             {21, "IQ3_S"},
-                                                                             {22, "IQ2_S"},
-                                                                             {24, "I8"},
-                                                                             {25, "I16"},
-                                                                             {26, "I32"},
-                                                                             {27, "I64"},
-                                                                             {28, "F64"},
-                                                                             {29, "IQ1_M"},
-                                                                             {34, "TQ1_0"},
-                                                                             {35, "TQ2_0"},
-                                                                             {40, "NVFP4"},
-                                                                             {41, "Q1_0"}}};
+  constexpr std::array<std::pair<uint32_t, std::string_view>, 9> kNames = {{{9, "Q8_1"},
+                                                                            {15, "Q8_K"},
+                                                                            {24, "I8"},
+                                                                            {25, "I16"},
+                                                                            {26, "I32"},
+                                                                            {27, "I64"},
+                                                                            {28, "F64"},
+                                                                            {40, "NVFP4"},
+                                                                            {41, "Q1_0"}}};
   for (const auto& [number, name] : kNames) {
     if (number == type) return "the type " + std::string(name);
   }

@@ -20,6 +20,7 @@
 // aligned to the largest power of two that divides its size, up to 16.
 #pragma once
 
+#include "kernels/cuda/code_book_blocks.h"
 #include "kernels/cuda/small_blocks.h"
 #include "kernels/cuda/super_blocks.h"
 #include "kernels/quantised/dequantise.h"
@@ -47,7 +48,7 @@ void VisitAmong(BlockType type, const Visitor& visitor) {
 template <class Visitor>
 void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitAmong<Visitor, F32, F16, BF16, Q40, Q41, Q50, Q51, Q80, IQ4NL, MXFP4, Q2K, Q3K, Q4K, Q5K,
-             Q6K, IQ4XS>(type, visitor);
+             Q6K, IQ4XS, TQ10, TQ20, IQ1S, IQ1M, IQ2XXS, IQ2XS, IQ2S, IQ3XXS, IQ3S>(type, visitor);
 }
 
 }  // namespace midscope::kernels::cuda

@@ -31,6 +31,12 @@ constexpr BytesApart BytesApartOf(BlockType type) {
     case BlockType::kQ5_0:
     case BlockType::kQ8_0:
     case BlockType::kIQ4_NL:
+    case BlockType::kIQ1_S:
+    case BlockType::kIQ2_XXS:
+    case BlockType::kIQ2_XS:
+    case BlockType::kIQ2_S:
+    case BlockType::kIQ3_XXS:
+    case BlockType::kIQ3_S:
       return {0, 2, 2};  // the step
     case BlockType::kQ4_1:
       return {0, 4, 4};  // step and minimum
@@ -45,6 +51,10 @@ constexpr BytesApart BytesApartOf(BlockType type) {
       return {0, 16, 20};  // steps of scales and of minima, then scales and minima, one byte each
     case BlockType::kQ6_K:
       return {208, 2, 2};
+    case BlockType::kTQ1_0:
+      return {52, 2, 2};
+    case BlockType::kTQ2_0:
+      return {64, 2, 2};
     default:
       return {};
   }

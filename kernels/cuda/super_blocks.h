@@ -207,4 +207,60 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   }
 };
 
+// Layout: ternary digits of 2 bits [64], d.
+struct TQ20 : QuartersOf<BlockType::kTQ2_0, 66> {
+  struct Bits {
+    Eight quants;
+    Float16 d;
+  };
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    return {ReadEight<kAligned>(block.together + At(bundle, 8)), ReadHalf(block.apart)};
+  }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    CentredBytes(bits.quants, At(group, 2), 3, 1, numbers);
+  }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return FloatOf(bits.d); }
+};
+
+// Layout: bytes [48] with five ternary digits each, bytes [4] with four, d; see TQ10 for CPUs. A
+// bundle has one digit of each of 8 bytes, or two of each of the last 4.
+struct TQ10 : BlockOf<BlockType::kTQ1_0, 256, 54> {
+  static constexpr int kBundles = 32;
+  static constexpr int kGroups = 1;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = false;
+  struct Bits {
+    Eight bytes;
+    Float16 d;
+    uint8_t power[2];  // of three, for each half
+  };
+  MIDSCOPE_CUDA_BODY static int First(int bundle, int /*group*/) { return bundle * 8; }
+  MIDSCOPE_CUDA_BODY static uint8_t Power(int digit) {
+    return static_cast<uint8_t>(static_cast<uint64_t>(0x511b090301) >> (digit * 8));
+  }
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    Bits bits;
+    bits.d = ReadHalf(block.apart);
+    if (bundle < 30) {
+      const bool of_32 = bundle < 20;
+      const int digit = of_32 ? bundle / 4 : bundle / 2 - 10;
+      bits.bytes =
+          ReadEight<kAligned>(block.together + (of_32 ? bundle % 4 * 8 : 32 + bundle % 2 * 8));
+      bits.power[0] = bits.power[1] = Power(digit);
+    } else {
+      bits.bytes.word[0] = bits.bytes.word[1] = ReadWord<kAligned>(block.together + 48);
+      bits.power[0] = Power(bundle % 2 * 2);
+      bits.power[1] = Power(bundle % 2 * 2 + 1);
+    }
+    return bits;
+  }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int /*group*/, float* numbers) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+      const uint32_t shifted = bits.bytes.Field(i, 0, 255) * bits.power[i / 4] & 255;
+      numbers[i] = Centred(shifted * 3 >> 8, 1);
+    }
+  }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return FloatOf(bits.d); }
+};
+
 }  // namespace midscope::kernels::cuda

@@ -3,7 +3,8 @@
 // rows-inl.h). Values equal those of the `gguf` Python package to the last bit: each is a product
 // that float32 holds exactly, or that is rounded once.
 //
-// A format is a struct in number_blocks-inl.h, small_blocks-inl.h or super_blocks-inl.h:
+// A format is a struct in number_blocks-inl.h, small_blocks-inl.h, super_blocks-inl.h or
+// code_book_blocks-inl.h:
 //
 //   kType, kName, kElements, kBytes   as in BlockFormat
 //   kScales                           as BlockFormat::scales
@@ -23,6 +24,7 @@
 #endif
 
 #include "kernels/quantised/block_parts-inl.h"
+#include "kernels/quantised/code_book_blocks-inl.h"
 #include "kernels/quantised/number_blocks-inl.h"
 #include "kernels/quantised/small_blocks-inl.h"
 #include "kernels/quantised/super_blocks-inl.h"
@@ -50,17 +52,18 @@ HWY_INLINE void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitListed(NumberFormats(), type, visitor);
   VisitListed(SmallFormats(), type, visitor);
   VisitListed(SuperFormats(), type, visitor);
+  VisitListed(CodeBookFormats(), type, visitor);
 }
 
-template <class... A, class... B, class... C>
+template <class... A, class... B, class... C, class... E>
 constexpr auto DescribeFormats(FormatList<A...> /*a*/, FormatList<B...> /*b*/,
-                               FormatList<C...> /*c*/) {
+                               FormatList<C...> /*c*/, FormatList<E...> /*e*/) {
   const auto describe = [](auto format) {
     using Format = decltype(format);
     return BlockFormat{Format::kType, Format::kName, Format::kElements, Format::kBytes,
                        Format::kScales};
   };
-  return std::array{describe(A())..., describe(B())..., describe(C())...};
+  return std::array{describe(A())..., describe(B())..., describe(C())..., describe(E())...};
 }
 
 }  // namespace blocks

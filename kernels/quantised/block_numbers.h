@@ -22,4 +22,28 @@ constexpr float HalfOfE8M0(uint8_t exponent) {
   return std::bit_cast<float>(bits);
 }
 
+inline constexpr uint8_t kPowersOfThree[5] = {1, 3, 9, 27, 81};
+
+// Returns the signs of four entries of a code book, one byte each, from their lowest 7 signs: the
+// last element's sign makes the number of negative elements even.
+constexpr uint32_t WithEighthSigns(uint32_t sevens) {
+  uint32_t odd = sevens ^ (sevens >> 4);
+  odd ^= odd >> 2;
+  odd ^= odd >> 1;
+  return sevens | (odd & 0x01010101u) << 7;
+}
+
+// Returns the same for 7 signs each in bits 0 to 27.
+constexpr uint32_t SignsOfSevens(uint32_t packed) {
+  return WithEighthSigns((packed & 0x7fu) | (packed << 1 & 0x7f00u) | (packed << 2 & 0x7f0000u) |
+                         (packed << 3 & 0x7f000000u));
+}
+
+// Returns the binary16 number whose nibbles are the highest ones of four 16-bit numbers, the lowest
+// in the first of them.
+constexpr uint16_t SpreadHalf(uint64_t four) {
+  return static_cast<uint16_t>((four >> 12 & 0xfu) | (four >> 24 & 0xf0u) | (four >> 36 & 0xf00u) |
+                               (four >> 48 & 0xf000u));
+}
+
 }  // namespace midscope::kernels

@@ -80,8 +80,9 @@ HWY_EXPORT(StoreBFloat16);
 
 std::span<const BlockFormat> BlockFormats() {
   namespace blocks = HWY_NAMESPACE::blocks;
-  static constexpr auto kFormats = blocks::DescribeFormats(
-      blocks::NumberFormats(), blocks::SmallFormats(), blocks::SuperFormats());
+  static constexpr auto kFormats =
+      blocks::DescribeFormats(blocks::NumberFormats(), blocks::SmallFormats(),
+                              blocks::SuperFormats(), blocks::CodeBookFormats());
   return kFormats;
 }
 

@@ -28,9 +28,18 @@ enum class BlockType : uint32_t {
   kQ4_K = 12,
   kQ5_K = 13,
   kQ6_K = 14,
+  kIQ2_XXS = 16,
+  kIQ2_XS = 17,
+  kIQ3_XXS = 18,
+  kIQ1_S = 19,
   kIQ4_NL = 20,
+  kIQ3_S = 21,
+  kIQ2_S = 22,
   kIQ4_XS = 23,
+  kIQ1_M = 29,
   kBF16 = 30,
+  kTQ1_0 = 34,
+  kTQ2_0 = 35,
   kMXFP4 = 39,
 };
 
@@ -39,6 +48,9 @@ inline constexpr int64_t kNoScale = -1;
 struct BlockScales {
   int64_t first = kNoScale;
   int64_t second = kNoScale;
+  // Whether the first scale is spread over the highest nibbles of four 16-bit numbers, its lowest
+  // nibble in the first of them.
+  bool spread = false;
 };
 
 struct BlockFormat {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/check.h"
+#include "kernels/quantised/block_numbers.h"
 #include "kernels/quantised/dequantise.h"
 
 namespace midscope::kernels {
@@ -30,8 +31,20 @@ bool NumbersAreFinite(const std::byte* row, int64_t count, Bits exponent) {
   return special == 0;
 }
 
+constexpr uint16_t kHalfExponent = 0x7c00;
+
+bool SpreadScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
+  bool special = false;
+  for (int64_t block = 0; block < blocks; ++block, row += format.bytes) {
+    uint64_t numbers;
+    std::memcpy(&numbers, row + format.scales.first, sizeof(numbers));
+    special = special || (SpreadHalf(numbers) & kHalfExponent) == kHalfExponent;
+  }
+  return !special;
+}
+
 bool ScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
-  constexpr uint16_t kHalfExponent = 0x7c00;
+  if (format.scales.spread) return SpreadScalesAreFinite(row, format, blocks);
   uint32_t special = 0;
   for (int64_t block = 0; block < blocks; ++block, row += format.bytes) {
     special |= IsSpecial(row + format.scales.first, kHalfExponent);

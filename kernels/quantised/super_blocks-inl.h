@@ -233,7 +233,74 @@ struct IQ4XS : SuperBlock {
   }
 };
 
-using SuperFormats = FormatList<Q2K, Q3K, Q4K, Q5K, Q6K, IQ4XS>;
+// Layout: bytes [48] with five ternary digits each, bytes [4] with four, d. A byte is a fraction of
+// 256 with these digits: three times it is the first one times 256, plus the fraction of the
+// others.
+struct TQ10 : SuperBlock {
+  static constexpr BlockType kType = BlockType::kTQ1_0;
+  static constexpr std::string_view kName = "TQ1_0";
+  static constexpr int64_t kBytes = 54;
+  static constexpr BlockScales kScales = {52};
+  static constexpr int64_t kGroup = 8;
+  struct Header {
+    float step;
+    uint8_t last[16];  // bytes whose first digits are the last 16 elements
+  };
+  static HWY_INLINE Header Read(const uint8_t* at) {
+    Header header;
+    header.step = ReadHalf(at + 52);
+    for (int i = 0; i < 16; ++i)
+      header.last[i] = static_cast<uint8_t>(at[48 + i % 4] * kPowersOfThree[i / 4]);
+    return header;
+  }
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t /*group*/) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    Part part;
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const int64_t half = v * kLanes / 16;
+      const int64_t row = kPart < 5 ? kPart : (kPart - 5) * 2 + half;
+      const uint8_t* from = kPart < 5 ? at + half * 16 : row < 5 ? at + 32 : header.last;
+      const int power = row < 5 ? kPowersOfThree[row] : 1;
+      const auto shifted = hn::Mul(LoadBytes(from + v * kLanes % 16), hn::Set(di, power));
+      const auto digits = hn::Mul(hn::And(shifted, hn::Set(di, 255)), hn::Set(di, 3));
+      const auto quants = hn::Sub(hn::ShiftRight<8>(digits), hn::Set(di, 1));
+      part.v[v] = hn::Mul(hn::ConvertTo(d, quants), hn::Set(d, header.step));
+    }
+    return part;
+  }
+};
+
+// Layout: ternary digits of 2 bits [64], d.
+struct TQ20 : SuperBlock {
+  static constexpr BlockType kType = BlockType::kTQ2_0;
+  static constexpr std::string_view kName = "TQ2_0";
+  static constexpr int64_t kBytes = 66;
+  static constexpr BlockScales kScales = {64};
+  static constexpr int64_t kGroup = 4;
+  struct Header {
+    float step;
+  };
+  static HWY_INLINE Header Read(const uint8_t* at) { return {ReadHalf(at + 64)}; }
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    Part part;
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto bytes = LoadBytes(at + group * 32 + v * kLanes);
+      const auto digits = hn::And(hn::ShiftRight<kPart * 2>(bytes), hn::Set(di, 3));
+      const auto quants = hn::Sub(digits, hn::Set(di, 1));
+      part.v[v] = hn::Mul(hn::ConvertTo(d, quants), hn::Set(d, header.step));
+    }
+    return part;
+  }
+};
+
+using SuperFormats = FormatList<Q2K, Q3K, Q4K, Q5K, Q6K, IQ4XS, TQ10, TQ20>;
 
 }  // namespace blocks
 }  // namespace HWY_NAMESPACE

@@ -217,6 +217,9 @@ BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q8_0, BlockType::kQ8_0)->Arg(1)->Arg(4);
 BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q3_K, BlockType::kQ3_K)->Arg(1)->Arg(4);
 BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q4_K, BlockType::kQ4_K)->Arg(1)->Arg(4);
 BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q6_K, BlockType::kQ6_K)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, IQ4_XS, BlockType::kIQ4_XS)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, IQ2_XXS, BlockType::kIQ2_XXS)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, IQ3_S, BlockType::kIQ3_S)->Arg(1)->Arg(4);
 
 // Products of 512 rows with the shapes of a 7B model, on one thread. Measures CPU time, so that
 // other work on the machine has little effect.

@@ -166,15 +166,18 @@ TEST_P(EveryBlockType, ComputesTheSame) {
   ExpectCloseInBFloat16(file.path());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    StoredWeights, EveryBlockType,
-    ::testing::Values(BlockType::kF32, BlockType::kF16, BlockType::kBF16, BlockType::kQ4_0,
-                      BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1, BlockType::kQ8_0,
-                      BlockType::kQ2_K, BlockType::kQ3_K, BlockType::kQ4_K, BlockType::kQ5_K,
-                      BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS, BlockType::kMXFP4),
-    [](const auto& test) {
-      return std::string(kernels::FindBlockFormat(static_cast<uint32_t>(test.param))->name);
-    });
+std::vector<BlockType> BlockTypes() {
+  std::vector<BlockType> types;
+  types.reserve(kernels::BlockFormats().size());
+  for (const kernels::BlockFormat& format : kernels::BlockFormats()) types.push_back(format.type);
+  return types;
+}
+
+INSTANTIATE_TEST_SUITE_P(StoredWeights, EveryBlockType, ::testing::ValuesIn(BlockTypes()),
+                         [](const auto& test) {
+                           return std::string(
+                               kernels::FindBlockFormat(static_cast<uint32_t>(test.param))->name);
+                         });
 
 TEST(StoredWeights, ThreadsDoNotChangeTheNumbers) {
   const test::TemporaryFile file(test::BlockModel(BlockType::kQ4_K).Bytes());
@@ -195,8 +198,9 @@ std::string RunError(const Decoder& decoder, const std::vector<int32_t>& ids) {
 
 // Every type by the way that products of many rows, and of one, take.
 TEST(StoredWeights, ValuesThatAreNotFiniteAreRefusedBeforeTheyAreUsed) {
-  for (const BlockType type : {BlockType::kF16, BlockType::kQ4_0, BlockType::kQ4_K,
-                               BlockType::kQ6_K, BlockType::kIQ4_XS}) {
+  for (const BlockType type :
+       {BlockType::kF16, BlockType::kQ4_0, BlockType::kQ4_K, BlockType::kQ6_K, BlockType::kIQ4_XS,
+        BlockType::kIQ1_M, BlockType::kIQ3_S}) {
     const test::TemporaryFile file(test::BlockModel(type, "blk.1.ffn_up.weight").Bytes());
     const auto decoder = Open(file.path(), WeightStorage::kStored);
     const auto wanted = HasSubstr("tensor blk.1.ffn_up.weight holds values that are not finite");

@@ -209,6 +209,25 @@ TEST(HostileGguf, ImpossibleTensors) {
               HasSubstr("65 bytes long"));
 }
 
+TEST(HostileGguf, BlocksThatAreNotWholeOrNotThere) {
+  for (const kernels::BlockFormat& format : kernels::BlockFormats()) {
+    SCOPED_TRACE(format.name);
+    const auto elements = static_cast<uint64_t>(format.elements);
+    const auto error = [&](uint64_t columns, int64_t bytes) {
+      return GgufError(GgufWriter()
+                           .RawTensor("w", {columns}, static_cast<uint32_t>(format.type), 0)
+                           .RawData(std::string(static_cast<size_t>(bytes), '\xff'))
+                           .Bytes());
+    };
+    EXPECT_EQ(error(2 * elements, 2 * format.bytes), "");
+    EXPECT_THAT(error(2 * elements, 2 * format.bytes - 1), HasSubstr("1 bytes are missing"));
+    if (format.elements > 1) {
+      EXPECT_THAT(error(2 * elements - 1, 2 * format.bytes),
+                  HasSubstr("not whole " + std::string(format.name) + " blocks of"));
+    }
+  }
+}
+
 TEST(HostileGguf, NamesThatStandTwice) {
   EXPECT_THAT(GgufError(GgufWriter().Uint32("k", 1).Uint32("k", 2).Bytes()),
               HasSubstr("'k' occurs twice"));

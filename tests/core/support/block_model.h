@@ -10,43 +10,42 @@
 
 #include "kernels/quantised/dequantise.h"
 #include "tests/core/support/gguf_writer.h"
+#include "tests/kernels/support/block_scales.h"
 
 namespace midscope::test {
 
-// The offsets of a block's binary16 scales, and the exponent of 2 for them that gives weights of a
-// few hundredths.
-struct BlockScales {
-  std::vector<int64_t> places;
-  int exponent;
-};
-
-inline BlockScales ScalesOf(kernels::BlockType type) {
+// Returns the exponent of 2 for a block's binary16 scales that gives weights of a few hundredths.
+inline int ScaleExponent(kernels::BlockType type) {
   using kernels::BlockType;
   switch (type) {
+    case BlockType::kTQ1_0:
+    case BlockType::kTQ2_0:
+      return -5;
     case BlockType::kQ4_0:
-      return {{0}, -7};
-    case BlockType::kQ5_0:
-      return {{0}, -8};
     case BlockType::kQ4_1:
-      return {{0, 2}, -7};
+    case BlockType::kIQ1_S:
+    case BlockType::kIQ1_M:
+      return -7;
+    case BlockType::kQ5_0:
     case BlockType::kQ5_1:
-      return {{0, 2}, -8};
+      return -8;
     case BlockType::kQ2_K:
-      return {{80, 82}, -9};
+      return -9;
     case BlockType::kQ3_K:
-      return {{108}, -10};
+    case BlockType::kIQ2_XXS:
+    case BlockType::kIQ2_XS:
+    case BlockType::kIQ2_S:
+      return -10;
+    case BlockType::kIQ3_S:
+      return -12;
     case BlockType::kQ4_K:
-      return {{0, 2}, -13};
+      return -13;
     case BlockType::kQ5_K:
-      return {{0, 2}, -14};
     case BlockType::kQ6_K:
-      return {{208}, -14};
     case BlockType::kIQ4_XS:
-      return {{0}, -14};
-    case BlockType::kMXFP4:
-      return {{}, 0};
+      return -14;
     default:
-      return {{0}, -11};
+      return -11;
   }
 }
 
@@ -56,14 +55,14 @@ inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows
   using kernels::BlockType;
   std::normal_distribution<float> normal(0.0f, 0.06f);
   std::string bytes(static_cast<size_t>(rows * columns / format.elements * format.bytes), '\0');
-  const BlockScales scales = ScalesOf(format.type);
+  const int exponent = ScaleExponent(format.type);
   for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(format.bytes)) {
     char* block = bytes.data() + at;
     const float value = normal(random);
     const kernels::BFloat16 narrow = kernels::ToBFloat16(value);
     const auto sign_and_mantissa = static_cast<uint16_t>(random() & 0x83ff);
-    const auto half = static_cast<uint16_t>(sign_and_mantissa |
-                                            static_cast<uint16_t>(scales.exponent + 15) << 10);
+    const auto half =
+        static_cast<uint16_t>(sign_and_mantissa | static_cast<uint16_t>(exponent + 15) << 10);
     if (format.type == BlockType::kF32) {
       std::memcpy(block, &value, sizeof(value));
     } else if (format.type == BlockType::kBF16) {
@@ -73,7 +72,7 @@ inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows
       std::memcpy(block, &small, sizeof(small));
     } else {
       for (int64_t i = 0; i < format.bytes; ++i) block[i] = static_cast<char>(random());
-      for (const int64_t place : scales.places) std::memcpy(block + place, &half, sizeof(half));
+      kernels::SetScales(format, block, half);
       if (format.type == BlockType::kMXFP4) *block = static_cast<char>(121 + random() % 2);
     }
   }
@@ -93,9 +92,10 @@ inline GgufWriter BlockModel(kernels::BlockType type, const std::string& spoil =
     constexpr uint16_t kInfinity = 0x7c00;
     if (name == spoil && type == kernels::BlockType::kMXFP4) {
       bytes[0] = '\xff';
+    } else if (name == spoil && type == kernels::BlockType::kF16) {
+      std::memcpy(bytes.data(), &kInfinity, sizeof(kInfinity));
     } else if (name == spoil) {
-      const auto place = static_cast<size_t>(ScalesOf(type).places.back());
-      std::memcpy(bytes.data() + place, &kInfinity, sizeof(kInfinity));
+      kernels::SetScales(format, bytes.data(), kInfinity);
     }
     writer.BlockTensor(name, {rows, columns}, type, bytes);
   };

@@ -38,6 +38,10 @@ ROUND = {"rzi": "std::trunc", "rni": "std::nearbyint", "rmi": "std::floor", "rpi
 IGNORED = {"prefetch", "griddepcontrol.launch_dependents"}
 
 
+# Constant arrays in GPU memory, by name: their alignment and their bytes.
+ARRAYS = {}
+
+
 class Kernel:
     """One .entry: its lines become statements."""
 
@@ -63,6 +67,8 @@ class Kernel:
             return f"static_cast<{c_type}>({int(operand) & 0xFFFFFFFFFFFFFFFF}ull)"
         if operand.startswith(self.name + "_param_0"):
             return "reinterpret_cast<uint64_t>(parameters)"
+        if operand in ARRAYS:
+            return f"reinterpret_cast<uint64_t>({operand})"
         if operand.endswith("shared_memoryE"):
             return f"static_cast<{c_type}>(kSharedBase)"
         raise ValueError(f"operand {operand}")
@@ -208,6 +214,8 @@ def kernels_of(path):
         text = line.split("//")[0].strip()
         if match := re.search(r"\.entry (\w+)", text):
             kernel = Kernel(match[1])
+        elif match := re.fullmatch(r"\.global \.align (\d+) \.b8 (\w+)\[\d+\] = \{(.*)\};", text):
+            ARRAYS[match[2]] = match[1], match[3]
         elif kernel is None or not text or text[0] in "(){" or text.startswith((".param", ".maxntid", ".minnctapersm", ".pragma")):
             continue
         elif text == "}":
@@ -232,16 +240,19 @@ def main():
     os.makedirs(out, exist_ok=True)
     kernels = sorted((kernel for path in paths for kernel in kernels_of(path)), key=lambda kernel: -len(kernel.lines))
     header = '#include "tests/kernels/ptx/ptx_thread.h"\n\nnamespace midscope::kernels::cuda::ptx {\n'
+    arrays = "".join(f"extern const uint8_t {name}[];\n" for name in ARRAYS)
     for part in range(parts):
         with open(os.path.join(out, f"part{part}.cpp"), "w") as file:
-            file.write(header)
+            file.write(header + arrays)
             for number in range(part, len(kernels), parts):
                 kernel = kernels[number]
                 file.write(f"\n// {kernel.name}\nvoid Kernel{number}(PtxThread& thread, const std::byte* parameters) {{\n")
                 file.write("\n".join(kernel.declared + kernel.lines) + "\n}\n")
             file.write("\n}  // namespace midscope::kernels::cuda::ptx\n")
     with open(os.path.join(out, "names.cpp"), "w") as file:
-        file.write(header)
+        file.write(header + arrays)
+        for name, (align, values) in ARRAYS.items():
+            file.write(f"alignas({align}) const uint8_t {name}[] = {{{values}}};\n")
         for number, _ in enumerate(kernels):
             file.write(f"void Kernel{number}(PtxThread&, const std::byte*);\n")
         file.write("std::span<const NamedKernel> NamedKernels() {\n  static const NamedKernel all[] = {\n")

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/quantised/dequantise.h"
+#include "tests/kernels/support/block_scales.h"
 #include "tests/kernels/support/guarded.h"
 
 namespace midscope::kernels {
@@ -41,9 +42,7 @@ struct RandomMatrix {
   static void Tame(const BlockFormat& format, char* block, float value, uint16_t mantissa) {
     const auto half = static_cast<uint16_t>(0x2400 | (mantissa & 0x83ff));
     const BFloat16 narrow = ToBFloat16(value);
-    for (const int64_t offset : {format.scales.first, format.scales.second}) {
-      if (offset != kNoScale) std::memcpy(block + offset, &half, 2);
-    }
+    SetScales(format, block, half);
     if (format.type == BlockType::kMXFP4) *block = static_cast<char>(122 + mantissa % 2);
     if (format.type == BlockType::kF32) std::memcpy(block, &value, 4);
     if (format.type == BlockType::kF16) std::memcpy(block, &half, 2);
