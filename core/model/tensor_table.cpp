@@ -362,7 +362,6 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
                                  const TensorPlace& place, const std::string& file_name) {
   const std::vector<int64_t>& shape = needed.shape;
   const RowPart part = place.part;
-  const bool transposed = place.transposed && shape.size() == 2;
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
   int64_t file_rows = wanted[0];
@@ -374,6 +373,8 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
   if (part == RowPart::kTaps) wanted = {shape[0], 1, shape[1]};
+  const bool transposed =
+      place.transposed && shape.size() == 2 && !(place.maybe_transposed && tensor.shape == wanted);
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
   // Norms with separate weights per head are [heads, head_dim].

@@ -24,6 +24,18 @@ void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& place
   add("N.choice_bias", layout.choice_bias, RowPart::kAll, Bias::kNever, TensorEnding::kBare);
 }
 
+void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,
+                            TensorEnding ending, std::vector<TensorPlace>& places) {
+  const auto add = [&](std::string_view name, std::string_view file_name, RowPart part) {
+    places.push_back({name, file_name, part, Bias::kNever, ending,
+                      /*transposed=*/stacked != Stacked::kPlain, /*bias_name=*/{},
+                      /*maybe_transposed=*/stacked == Stacked::kEither});
+  };
+  add("N.experts.E.gate", gate_up, RowPart::kExpertGate);
+  add("N.experts.E.up", gate_up, RowPart::kExpertUp);
+  add("N.experts.E.down", down, RowPart::kExpert);
+}
+
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias) {
   AddExpertPlaces({.router = "blk.N.ffn_gate_inp",
                    .gate = "blk.N.ffn_gate_exps",

@@ -27,6 +27,11 @@ struct ExpertLayout {
   Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
+enum class Stacked { kPlain, kTransposed, kEither };  // kEither: its shape says which
+// Adds the places of all experts of a layer in two tensors: `gate_up` [expert, gate then up,
+// inputs] and `down` [expert, outputs, width]; each expert's matrices may be transposed.
+void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,
+                            TensorEnding ending, std::vector<TensorPlace>& places);
 // The layout of folders with shared experts and a bias used only for the choice (deepseek_v3,
 // glm4_moe).
 inline constexpr ExpertLayout kSharedExperts = {

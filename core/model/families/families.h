@@ -61,7 +61,9 @@
   FAMILY(gpt_bigcode, GptBigCode)   \
   FAMILY(qwen3_next, Qwen3Next)     \
   FAMILY(qwen3_next, Qwen35)        \
-  FAMILY(qwen3_next, Qwen35Moe)
+  FAMILY(qwen3_next, Qwen35Moe)     \
+  FAMILY(qwen3, Qwen3Vl)            \
+  FAMILY(qwen_moe, Qwen3VlMoe)
 // clang-format on
 
 namespace midscope {

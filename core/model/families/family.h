@@ -64,6 +64,9 @@ struct TensorPlace {
   bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
   // The bias' full name in the file; if empty, file_name.bias.
   std::string_view bias_name = {};
+  // Whether a `transposed` matrix may also be [outputs, inputs], which its shape says then. If both
+  // shapes are the same, it is.
+  bool maybe_transposed = false;
 };
 
 struct Family {

@@ -50,6 +50,11 @@ DELTA = dict(COMMON, num_hidden_layers=4, head_dim=12, layer_types=["linear_atte
              linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=6, linear_value_head_dim=10)
 SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
 
+QWEN3_VL = dict(
+    text_config=dict(COMMON, hidden_size=24, head_dim=12, rope_parameters=rope(theta=500.0, mrope_section=[2, 2, 2], mrope_interleaved=True)),
+    vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=24, patch_size=4, num_position_embeddings=4, deepstack_visual_indexes=[0]))
+QWEN3_VL_MOE = dict(QWEN3_VL, text_config=dict(QWEN3_VL["text_config"], num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, mlp_only_layers=[0]))
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -201,6 +206,10 @@ MODELS = {
     "gguf-qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
     "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
+    "qwen3-vl": ("Qwen3VL", QWEN3_VL, "bfloat16"),
+    "qwen3-vl-moe": ("Qwen3VLMoe", QWEN3_VL_MOE, "bfloat16"),
+    "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
+    "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
 
 # Files as they were written before transformers 5: what replaces rope_parameters in config.json.
@@ -239,5 +248,7 @@ CLASSES = {
     "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
     "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),
+    "Qwen3VLMoe": ("Qwen3VLMoeConfig", "Qwen3VLMoeForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }

@@ -41,6 +41,8 @@ ARCHITECTURES = {
     "Qwen3_5ForCausalLM": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Gemma4ForCausalLM": "gemma4",
+    "Qwen3VLForConditionalGeneration": "qwen3vl",
+    "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
@@ -211,6 +213,7 @@ MORE_METADATA = {
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
     "llama4": lambda writer, config: writer.add_interleave_moe_layer_step(config.interleave_moe_layer_step),
+    **dict.fromkeys(("qwen3vl", "qwen3vlmoe"), lambda writer, config: writer.add_num_deepstack_layers(3)),
     "gpt-oss": lambda writer, config: writer.add_sliding_window(config.sliding_window),
 }
 
@@ -381,7 +384,7 @@ def target_name(names, name):
     part = ".".join(name.split(".")[3:])
     if part in GEMMA4_BARE:
         return f"blk.{name.split('.')[2]}.{GEMMA4_BARE[part]}"
-    target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
+    target = names.get_name(name, try_suffixes=(".weight", ".bias"))
     assert target is not None, name
     bare = ("experts.gate_up_proj", "experts.down_proj", "self_attn.sinks")
     return target + ".weight" if name.endswith(bare) else target
@@ -408,6 +411,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             writer.add_tensor(f"blk.{name.split('.')[2]}.layer_output_scale.weight", buffer.detach().numpy().copy())
     norms_of_heads = {}
     for name, parameter in model.named_parameters():
+        name = name.replace(".language_model.", ".")
         if "_layernorm.norms." in name:  # the converter stacks those of all heads
             target = f"blk.{name.split('.')[2]}.attn_{'q' if 'q_layernorm' in name else 'k'}_norm.weight"
             norms_of_heads.setdefault(target, []).append(parameter.detach().numpy().copy())

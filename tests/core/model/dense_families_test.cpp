@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// InternLM3, Ministral 3 and Apertus: values read from keys of config.json, their defaults, and
-// rejected values. The numbers of complete models are tested in families_test.cpp.
+// InternLM3, Ministral 3, Apertus, Qwen3-VL: values read from keys of config.json, their defaults,
+// and rejected values. The numbers of complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +92,37 @@ TEST(DenseFamilies, HunyuanStretchesItsBase) {
   EXPECT_EQ(ConfigWith("hunyuan", {{"rope_parameters", rope}}).rope_scaling.kind,
             RopeScalingKind::kDynamic);
   EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("cannot be stretched"));
+}
+
+TEST(DenseFamilies, Qwen3VlReadsItsText) {
+  const ModelConfig plain = ConfigWith("qwen3-vl", {{"text_config", Json::object()}});
+  EXPECT_EQ(plain.layers, 32);
+  EXPECT_EQ(plain.hidden, 4096);
+  EXPECT_EQ(plain.feed_forward, 22016);
+  EXPECT_EQ(plain.vocabulary, 151936);
+  EXPECT_EQ(plain.key_value_heads, 32);
+  EXPECT_EQ(plain.head_dim, 128);
+  EXPECT_EQ(plain.trained_context, 128000);
+  EXPECT_EQ(plain.rope_base, 500000.0);
+  EXPECT_EQ(plain.norm_epsilon, 1e-6);
+  EXPECT_FALSE(plain.tied_embeddings);
+  EXPECT_EQ(plain.query_key_norm, QueryKeyNorm::kHead);
+  // As published: the text's own keys of ties have no effect, those of the whole model have.
+  const Json rope = {
+      {"mrope_interleaved", true}, {"mrope_section", {24, 20, 20}}, {"rope_type", "default"}};
+  const Json text = {{"num_attention_heads", 16},
+                     {"num_key_value_heads", nullptr},
+                     {"rope_scaling", rope},
+                     {"rope_theta", 5e6},
+                     {"tie_word_embeddings", true}};
+  const ModelConfig config = ConfigWith("qwen3-vl", {{"text_config", text}});
+  EXPECT_EQ(config.key_value_heads, 16);
+  EXPECT_EQ(config.rope_base, 5e6);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kNone);
+  EXPECT_FALSE(config.tied_embeddings);
+  EXPECT_TRUE(ConfigWith("qwen3-vl", {{"tie_word_embeddings", true}}).tied_embeddings);
+  EXPECT_THAT(ErrorWith("qwen3-vl", {{"text_config", {{"model_type", "qwen3"}}}}),
+              HasSubstr("Supported there: qwen3_vl_text"));
 }
 
 TEST(DenseFamilies, InternLmReadsItsOwnKeys) {

@@ -367,7 +367,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "qwen3-5-pictures",
                            "gguf-qwen3-next",
                            "gguf-qwen3-5",
-                           "gguf-qwen3-5-moe"}) {
+                           "gguf-qwen3-5-moe",
+                           "qwen3-vl",
+                           "qwen3-vl-moe",
+                           "gguf-qwen3-vl",
+                           "gguf-qwen3-vl-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
