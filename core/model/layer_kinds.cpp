@@ -30,7 +30,7 @@ const std::vector<LayerKinds>& AllLayerKinds() {
        {"kimi_linear", "kimi-linear"}},
       {"linear (lightning) attention beside attention layers", {"minimax", "minimax_m1"}},
       {"attention over latent keys and values (MLA)",
-       {"deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite", "plm", "glm-dsa"}},
+       {"deepseek_v32", "kimi_k2", "minicpm3", "plm", "glm-dsa"}},
       {"several streams beside each other (AltUp)", {"gemma3n", "gemma3n_text"}},
       {"encoder layers, whose tokens see those after them",
        {"bert",       "roberta",    "xlm-roberta",  "camembert",      "distilbert",

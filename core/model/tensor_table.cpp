@@ -173,7 +173,8 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
 // Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers), or
 // to keys and values of a layer that reads another's: published files have some.
 bool IsUnused(const std::string& name, const ModelConfig& config) {
-  if (name.starts_with("mtp.")) return true;  // later tokens of qwen3_next and qwen3_5
+  // Later tokens of qwen3_next and qwen3_5, and of ernie4_5_moe.
+  if (name.starts_with("mtp.") || name.starts_with("model.mtp_")) return true;
   for (int64_t layer = config.FirstLentLayer(); layer < config.layers; ++layer) {
     if (!config.SharesKeys(layer)) continue;
     for (const char* key : {"model.layers.{}.self_attn.k_", "model.layers.{}.self_attn.v_",

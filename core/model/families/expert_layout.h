@@ -24,6 +24,7 @@ struct ExpertLayout {
   std::string_view shared_gate = {};
   RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
+  RowPart choice_bias_part = RowPart::kAll;
   Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
@@ -51,6 +52,9 @@ ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
 // Like ReadGgufExperts, with shared experts, groups, scale and first layers without experts. The
 // family sets how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
+
+// Throws Error if the file states that experts are scored in another way than by the sigmoid.
+void RequireGgufSigmoidScores(const GgufMetadata& metadata);
 
 // Excludes the last layers, which predict later tokens but are included in block_count.
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);

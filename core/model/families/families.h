@@ -63,7 +63,12 @@
   FAMILY(qwen3_next, Qwen35)        \
   FAMILY(qwen3_next, Qwen35Moe)     \
   FAMILY(qwen3, Qwen3Vl)            \
-  FAMILY(qwen_moe, Qwen3VlMoe)
+  FAMILY(qwen_moe, Qwen3VlMoe)      \
+  FAMILY(ernie4_5, Ernie45Moe)      \
+  FAMILY(glm4_moe, Dots1)           \
+  FAMILY(minimax_m2, MiniMaxM2)     \
+  FAMILY(hunyuan, HunyuanMoe)       \
+  FAMILY(deepseek, Glm4MoeLite)
 // clang-format on
 
 namespace midscope {

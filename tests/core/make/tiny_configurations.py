@@ -208,6 +208,18 @@ MODELS = {
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
     "qwen3-vl": ("Qwen3VL", QWEN3_VL, "bfloat16"),
     "qwen3-vl-moe": ("Qwen3VLMoe", QWEN3_VL_MOE, "bfloat16"),
+    "ernie4-5-moe": ("Ernie4_5_Moe", dict(COMMON, hidden_size=18, num_hidden_layers=4, moe_num_experts=7, moe_k=3, moe_intermediate_size=14, moe_layer_end_index=2), "bfloat16"),
+    "dots1": ("Dots1", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_intermediate_size=14, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2, n_group=4, topk_group=2, routed_scaling_factor=1.7, norm_topk_prob=True, first_k_dense_replace=1, attention_bias=True, sliding_window=11, max_window_layers=2), "bfloat16"),
+    "minimax-m2": ("MiniMaxM2", dict(COMMON, hidden_size=18, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.6)), "bfloat16"),
+    # As published: the number of chosen experts once per layer.
+    "hunyuan-moe": ("HunYuanMoEV1", dict(COMMON, hidden_size=18, intermediate_size=14, num_experts=5, moe_topk=[2, 2], rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), "bfloat16"),
+    "glm4-moe-lite": ("Glm4MoeLite", dict(DEEPSEEK, hidden_size=18, moe_intermediate_size=14, num_hidden_layers=3, num_experts_per_tok=3, n_shared_experts=2, mlp_layer_types=["sparse", "dense", "sparse"]), "bfloat16"),
+    "gguf-ernie4-5-moe": ("Ernie4_5_Moe", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_num_experts=7, moe_k=3, moe_intermediate_size=14), None),
+    "gguf-dots1": ("Dots1", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_intermediate_size=14, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2, routed_scaling_factor=1.7, first_k_dense_replace=1), None),
+    "gguf-minimax-m2": ("MiniMaxM2", dict(COMMON, hidden_size=18, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.6)), None),
+    "gguf-hunyuan-moe": ("HunYuanMoEV1", dict(COMMON, hidden_size=18, intermediate_size=14, num_experts=5, moe_topk=2, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
+    # In GGUF files one epsilon is for all norms.
+    "gguf-glm4-moe-lite": ("Glm4MoeLite", dict(DEEPSEEK, hidden_size=18, moe_intermediate_size=14, num_experts_per_tok=3, rms_norm_eps=1e-6), None),
     "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
     "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
@@ -248,6 +260,7 @@ CLASSES = {
     "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
     "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Ernie4_5_Moe": ("Ernie4_5_MoeConfig", "Ernie4_5_MoeForCausalLM"),
     "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),
     "Qwen3VLMoe": ("Qwen3VLMoeConfig", "Qwen3VLMoeForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),

@@ -41,6 +41,10 @@ ARCHITECTURES = {
     "Qwen3_5ForCausalLM": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Gemma4ForCausalLM": "gemma4",
+    "Ernie4_5_MoeForCausalLM": "ernie4_5-moe",
+    "Dots1ForCausalLM": "dots1",
+    "MiniMaxM2ForCausalLM": "minimax-m2",
+    "HunYuanMoEV1ForCausalLM": "hunyuan-moe",
     "Qwen3VLForConditionalGeneration": "qwen3vl",
     "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
 }
@@ -126,7 +130,7 @@ def parts_of_heads(writer, config):
 
 
 ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3", "apertus")} | {
-    name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
+    name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "minimax-m2", "stablelm", "phi2", "nemotron")
 }
 
 
@@ -218,6 +222,35 @@ MORE_METADATA = {
 }
 
 
+def sigmoid_experts(writer, config):
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_leading_dense_block_count(config.first_k_dense_replace)
+
+
+def ernie_experts(writer, config):
+    writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+    writer.add_leading_dense_block_count(config.moe_layer_start_index)
+    writer.add_expert_shared_count(config.moe_num_shared_experts)
+    writer.add_expert_shared_feed_forward_length(config.moe_intermediate_size * config.moe_num_shared_experts)
+
+
+def hunyuan_experts(writer, config):
+    writer.add_expert_shared_feed_forward_length(config.intermediate_size)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_count(1)
+
+
+def minimax_experts(writer, config):
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+
+
+MORE_EXPERTS = {"dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
+
+
 def write_experts(writer, config, architecture):
     writer.add_expert_count(config.num_local_experts if hasattr(config, "num_local_experts") else config.num_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
@@ -227,12 +260,8 @@ def write_experts(writer, config, architecture):
         writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture in {"qwen2moe"} | DELTA_RULE:
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    MORE_EXPERTS.get(architecture, lambda *_: None)(writer, config)
     if architecture == "glm4moe":
-        writer.add_expert_shared_count(config.n_shared_experts)
-        writer.add_expert_weights_scale(config.routed_scaling_factor)
-        writer.add_expert_weights_norm(config.norm_topk_prob)
-        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
-        writer.add_leading_dense_block_count(config.first_k_dense_replace)
         writer.add_nextn_predict_layers(0)
 
 
@@ -415,6 +444,9 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
         if "_layernorm.norms." in name:  # the converter stacks those of all heads
             target = f"blk.{name.split('.')[2]}.attn_{'q' if 'q_layernorm' in name else 'k'}_norm.weight"
             norms_of_heads.setdefault(target, []).append(parameter.detach().numpy().copy())
+            continue
+        if name.endswith("e_score_correction_bias"):  # a parameter in ernie4_5-moe
+            writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", parameter.detach().numpy().squeeze().copy())
             continue
         if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
             part = "q" if "q_norm" in name else "k"

@@ -370,6 +370,16 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-qwen3-5-moe",
                            "qwen3-vl",
                            "qwen3-vl-moe",
+                           "ernie4-5-moe",
+                           "dots1",
+                           "minimax-m2",
+                           "hunyuan-moe",
+                           "glm4-moe-lite",
+                           "gguf-ernie4-5-moe",
+                           "gguf-dots1",
+                           "gguf-minimax-m2",
+                           "gguf-hunyuan-moe",
+                           "gguf-glm4-moe-lite",
                            "gguf-qwen3-vl",
                            "gguf-qwen3-vl-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;

@@ -77,6 +77,7 @@ TEST(FolderModel, ReadsWhichLayersHaveExperts) {
             (Layers{true, true, true}));
   EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen3-moe"))), (Layers{false, true}));
   EXPECT_EQ(layers(ReadFolderConfig(Tiny("glm4-moe"))), (Layers{false, true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("dots1"))), (Layers{false, true, true}));
   EXPECT_EQ(layers(ConfigWith("glm4-moe", {{"first_k_dense_replace", 0}})),
             (Layers{true, true, true}));
 }
