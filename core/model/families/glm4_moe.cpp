@@ -62,8 +62,6 @@ void ReadDots1(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 32,
                  .context = 2048},
                 config);
-  // null means as many key heads as query heads.
-  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   config->query_key_norm = QueryKeyNorm::kHead;
   ReadExperts(json, {}, config);
   ReadLayerTypes(

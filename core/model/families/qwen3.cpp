@@ -10,7 +10,14 @@ namespace midscope::qwen3 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.head_dim = 128}, config);
+  ReadLlamaLike(json,
+                {.head_dim = 128,
+                 .layers = 32,
+                 .hidden = 4096,
+                 .feed_forward = 22016,
+                 .heads = 32,
+                 .context = 32768},
+                config);
   ReadQwenWindow(json, config);
   config->query_key_norm = QueryKeyNorm::kHead;
 }
@@ -27,8 +34,6 @@ void ReadVl(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 32,
                  .context = 128000},
                 config);
-  // null means as many key heads as query heads.
-  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   ReadRope(json, RopeObject(json), {.base = 500000.0, .text_of_mrope = true}, config);
   config->query_key_norm = QueryKeyNorm::kHead;
 }

@@ -80,8 +80,6 @@ void ReadQwen3Vl(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 16,
                  .context = 128000},
                 config);
-  // null means as many key heads as query heads.
-  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   ReadRope(json, RopeObject(json), {.base = 500000.0, .text_of_mrope = true}, config);
   config->query_key_norm = QueryKeyNorm::kHead;
   config->experts = {

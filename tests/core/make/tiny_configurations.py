@@ -220,6 +220,10 @@ MODELS = {
     "gguf-hunyuan-moe": ("HunYuanMoEV1", dict(COMMON, hidden_size=18, intermediate_size=14, num_experts=5, moe_topk=2, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
     # In GGUF files one epsilon is for all norms.
     "gguf-glm4-moe-lite": ("Glm4MoeLite", dict(DEEPSEEK, hidden_size=18, moe_intermediate_size=14, num_experts_per_tok=3, rms_norm_eps=1e-6), None),
+    "llava": ("Llava", dict(text_config=dict(COMMON, model_type="llama", hidden_size=18), vision_config=dict(VISION, model_type="clip_vision_model", image_size=8, patch_size=4)), "bfloat16"),
+    "smolvlm": ("SmolVLM", dict(text_config=dict(COMMON, model_type="llama", hidden_size=18, head_dim=8, num_attention_heads=3, num_key_value_heads=1, rope_parameters=rope(theta=300.0)), vision_config=dict(VISION, image_size=8, patch_size=4)), "bfloat16"),
+    "internvl": ("InternVL", dict(text_config=dict(COMMON, model_type="qwen3", hidden_size=18), vision_config=dict(VISION, image_size=[8, 8], patch_size=[4, 4])), "bfloat16"),
+    "qwen2-vl": ("Qwen2VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=36, embed_dim=8, num_heads=1, patch_size=4)), "bfloat16"),
     "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
     "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
@@ -242,7 +246,7 @@ EDITS = {
     "gemma4": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=2),
 }
 # Text settings in config.json itself, mrope as it was written before transformers 5.
-FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
+FLAT = dict.fromkeys(("qwen2-vl", "qwen2-5-vl"), dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1])))
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
@@ -260,6 +264,10 @@ CLASSES = {
     "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
     "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Llava": ("LlavaConfig", "LlavaForConditionalGeneration"),
+    "SmolVLM": ("SmolVLMConfig", "SmolVLMForConditionalGeneration"),
+    "InternVL": ("InternVLConfig", "InternVLForConditionalGeneration"),
+    "Qwen2VL": ("Qwen2VLConfig", "Qwen2VLForConditionalGeneration"),
     "Ernie4_5_Moe": ("Ernie4_5_MoeConfig", "Ernie4_5_MoeForCausalLM"),
     "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),
     "Qwen3VLMoe": ("Qwen3VLMoeConfig", "Qwen3VLMoeForConditionalGeneration"),

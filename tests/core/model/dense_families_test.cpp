@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// InternLM3, Ministral 3, Apertus, Qwen3-VL: values read from keys of config.json, their defaults,
-// and rejected values. The numbers of complete models are tested in families_test.cpp.
+// InternLM3, Ministral 3, Apertus, text parts of models with pictures: values read from keys of
+// config.json, their defaults, and rejected values. The numbers of complete models are tested in
+// families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,6 +124,61 @@ TEST(DenseFamilies, Qwen3VlReadsItsText) {
   EXPECT_TRUE(ConfigWith("qwen3-vl", {{"tie_word_embeddings", true}}).tied_embeddings);
   EXPECT_THAT(ErrorWith("qwen3-vl", {{"text_config", {{"model_type", "qwen3"}}}}),
               HasSubstr("Supported there: qwen3_vl_text"));
+}
+
+// Files of models with pictures hold only those keys of the text that differ from the defaults.
+TEST(DenseFamilies, TextsHaveTheDefaultsOfTheirFamilies) {
+  const auto text = [](const char* type, const char* text_type) {
+    return ConfigWith("llava", {{"model_type", type},
+                                {"text_config", {{"model_type", text_type}, {"vocab_size", 264}}}});
+  };
+  const ModelConfig llama = text("llava", "llama");
+  EXPECT_EQ(llama.layers, 32);
+  EXPECT_EQ(llama.hidden, 4096);
+  EXPECT_EQ(llama.feed_forward, 11008);
+  EXPECT_EQ(llama.key_value_heads, 32);
+  EXPECT_EQ(llama.trained_context, 2048);
+  const ModelConfig mistral = text("llava_next", "mistral");
+  EXPECT_EQ(mistral.feed_forward, 14336);
+  EXPECT_EQ(mistral.key_value_heads, 8);
+  EXPECT_EQ(mistral.trained_context, 131072);
+  EXPECT_EQ(mistral.attention[0].window, 4096);
+  const ModelConfig qwen2 = text("llava_onevision", "qwen2");
+  EXPECT_EQ(qwen2.feed_forward, 22016);
+  EXPECT_EQ(qwen2.trained_context, 32768);
+  const ModelConfig qwen3 = text("internvl", "qwen3");
+  EXPECT_EQ(qwen3.head_dim, 128);
+  EXPECT_EQ(qwen3.query_key_norm, QueryKeyNorm::kHead);
+  const ModelConfig cohere2 = text("aya_vision", "cohere2");
+  EXPECT_EQ(cohere2.layers, 40);
+  EXPECT_EQ(cohere2.heads, 64);
+  EXPECT_EQ(text("idefics3", "llama").hidden, 4096);
+  EXPECT_THAT(test::ErrorMessage([&] { text("smolvlm", "qwen2"); }),
+              HasSubstr("Supported there: llama"));
+}
+
+// As the classes of transformers 5.24 tie them.
+TEST(DenseFamilies, TextsAreTiedWhereTransformersTiesThem) {
+  const auto tied = [](const char* type, const char* text_type, const Json& whole,
+                       const Json& text) {
+    Json texts = {{"model_type", text_type}, {"vocab_size", 264}, {"tie_word_embeddings", text}};
+    if (text.is_null()) texts.erase("tie_word_embeddings");
+    return ConfigWith(
+               "llava",
+               {{"model_type", type}, {"tie_word_embeddings", whole}, {"text_config", texts}})
+        .tied_embeddings;
+  };
+  for (const char* type : {"llava", "llava_next", "smolvlm", "idefics3"}) {
+    EXPECT_FALSE(tied(type, "llama", nullptr, nullptr)) << type;
+    EXPECT_TRUE(tied(type, "llama", true, nullptr)) << type;
+  }
+  EXPECT_TRUE(tied("llava", "llama", false, true));
+  EXPECT_TRUE(tied("llava_onevision", "qwen2", false, true));
+  EXPECT_FALSE(tied("llava_next", "mistral", false, true));
+  EXPECT_FALSE(tied("smolvlm", "llama", false, true));
+  EXPECT_FALSE(tied("internvl", "qwen3", false, true));
+  EXPECT_TRUE(tied("internvl", "qwen2", nullptr, false));
+  EXPECT_TRUE(tied("aya_vision", "cohere2", nullptr, nullptr));
 }
 
 TEST(DenseFamilies, InternLmReadsItsOwnKeys) {

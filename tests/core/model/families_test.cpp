@@ -380,6 +380,10 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-minimax-m2",
                            "gguf-hunyuan-moe",
                            "gguf-glm4-moe-lite",
+                           "llava",
+                           "smolvlm",
+                           "internvl",
+                           "qwen2-vl",
                            "gguf-qwen3-vl",
                            "gguf-qwen3-vl-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;

@@ -103,7 +103,7 @@ TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
               HasSubstr("the model_type 'deepseek_v32' is not supported: it has attention over "
                         "latent keys and values (MLA)"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
-  EXPECT_THAT(ErrorWith("llama", {{"model_type", "llava"}}),
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "paligemma"}}),
               HasSubstr("it has layers for pictures around a text part"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
               HasSubstr("the model_type 'nobody' is not supported yet"));
