@@ -68,7 +68,13 @@
   FAMILY(glm4_moe, Dots1)           \
   FAMILY(minimax_m2, MiniMaxM2)     \
   FAMILY(hunyuan, HunyuanMoe)       \
-  FAMILY(deepseek, Glm4MoeLite)
+  FAMILY(deepseek, Glm4MoeLite)     \
+  FAMILY(granite, GraniteMoe)       \
+  FAMILY(granite, GraniteMoeShared) \
+  FAMILY(afmoe, Afmoe)              \
+  FAMILY(gemma2, VaultGemma)        \
+  FAMILY(olmo2, FlexOlmo)           \
+  FAMILY(nemotron, Jais2)
 // clang-format on
 
 namespace midscope {

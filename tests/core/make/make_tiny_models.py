@@ -81,7 +81,7 @@ def build(kind, options, seed):
             if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
-                adds_one = kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron" or kind.startswith(("Qwen3Next", "Qwen3_5")) and "linear_attn" not in name
+                adds_one = kind == "VaultGemma" or kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron" or kind.startswith(("Qwen3Next", "Qwen3_5")) and "linear_attn" not in name
                 if name.endswith("sinks"):
                     noise = 1.0 + 5 * noise
                 if name.endswith("A_log"):
@@ -90,7 +90,7 @@ def build(kind, options, seed):
                 if kind.startswith("Gemma4") and name.endswith("q_norm.weight"):
                     # Its logits are not divided: no rounding may choose another key.
                     parameter.mul_(0.2 if config.get_text_config().num_kv_shared_layers else 0.4)
-            elif name.endswith("e_score_correction_bias"):
+            elif name.endswith(("e_score_correction_bias", "mlp.expert_bias")):
                 parameter.copy_(0.1 * torch.randn_like(parameter))
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)

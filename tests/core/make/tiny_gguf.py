@@ -41,6 +41,10 @@ ARCHITECTURES = {
     "Qwen3_5ForCausalLM": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Gemma4ForCausalLM": "gemma4",
+    "GraniteMoeForCausalLM": "granitemoe",
+    "GraniteMoeSharedForCausalLM": "granitemoe",
+    "AfmoeForCausalLM": "afmoe",
+    "Jais2ForCausalLM": "jais2",
     "Ernie4_5_MoeForCausalLM": "ernie4_5-moe",
     "Dots1ForCausalLM": "dots1",
     "MiniMaxM2ForCausalLM": "minimax-m2",
@@ -49,7 +53,7 @@ ARCHITECTURES = {
     "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
-PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
+PERMUTED = {"llama", "olmo", "granite", "granitemoe", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -129,7 +133,7 @@ def parts_of_heads(writer, config):
     writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
 
 
-ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3", "apertus")} | {
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "granitemoe", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
     name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "minimax-m2", "stablelm", "phi2", "nemotron")
 }
 
@@ -211,6 +215,8 @@ MORE_METADATA = {
     "olmo": olmo,
     "olmo2": write_windows,
     "granite": granite,
+    "granitemoe": granite,
+    "afmoe": lambda writer, config: writer.add_sliding_window(config.sliding_window),
     "command-r": command_r,
     "cohere2": cohere2,
     "nemotron": nemotron,
@@ -248,7 +254,20 @@ def minimax_experts(writer, config):
     writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
-MORE_EXPERTS = {"dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
+def granite_experts(writer, config):
+    if getattr(config, "shared_intermediate_size", 0):
+        writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+
+
+def afmoe_experts(writer, config):
+    writer.add_expert_shared_count(config.num_shared_experts)
+    writer.add_leading_dense_block_count(config.num_dense_layers)
+    writer.add_expert_weights_norm(True)
+    writer.add_expert_weights_scale(config.route_scale)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+
+
+MORE_EXPERTS = {"granitemoe": granite_experts, "afmoe": afmoe_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
 
 
 def write_experts(writer, config, architecture):
@@ -324,6 +343,14 @@ class TensorWriter:
         gate, up = values.reshape(values.shape[0], 2, -1, values.shape[2]).swapaxes(0, 1)
         self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
+        return values.astype(numpy.float32)
+
+    def write_granite_shared(self, name, parameter):
+        """One matrix of gate and up as the converter's two."""
+        layer = name.split(".")[2]
+        values = parameter.detach().numpy().astype(numpy.float16)
+        for part, of_part in zip(("gate", "up"), numpy.split(values, 2)):
+            self.writer.add_tensor(f"blk.{layer}.ffn_{part}_shexp.weight", of_part)
         return values.astype(numpy.float32)
 
     def write_llama4_experts(self, name, parameter):
@@ -445,7 +472,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             target = f"blk.{name.split('.')[2]}.attn_{'q' if 'q_layernorm' in name else 'k'}_norm.weight"
             norms_of_heads.setdefault(target, []).append(parameter.detach().numpy().copy())
             continue
-        if name.endswith("e_score_correction_bias"):  # a parameter in ernie4_5-moe
+        if name.endswith(("e_score_correction_bias", "mlp.expert_bias")):  # parameters in ernie4_5-moe and afmoe
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", parameter.detach().numpy().squeeze().copy())
             continue
         if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
@@ -454,7 +481,11 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if architecture == "llama4" and ".experts." in name:
+        if architecture == "granitemoe":
+            name = name.replace("router.weight", "router.layer.weight").replace("experts.down_proj", "output_linear.weight")
+        if name.endswith("shared_mlp.input_linear.weight"):
+            back = tensors.write_granite_shared(name, parameter)
+        elif architecture == "llama4" and ".experts." in name:
             back = tensors.write_llama4_experts(name, parameter)
         elif architecture == "gpt-oss" and ".experts." in name:
             back = tensors.write_gpt_oss_experts(name, parameter)

@@ -126,6 +126,28 @@ TEST(DenseFamilies, Qwen3VlReadsItsText) {
               HasSubstr("Supported there: qwen3_vl_text"));
 }
 
+TEST(DenseFamilies, VaultGemmaAndJais2ReadDefaults) {
+  const ModelConfig vault = ConfigWith("vaultgemma", {{"layer_types", nullptr},
+                                                      {"sliding_window", nullptr},
+                                                      {"attn_logit_softcapping", nullptr},
+                                                      {"final_logit_softcapping", "null"},
+                                                      {"num_attention_heads", nullptr},
+                                                      {"num_key_value_heads", nullptr}});
+  EXPECT_FALSE(vault.output_norms);
+  EXPECT_TRUE(vault.norm_adds_one);
+  EXPECT_EQ(vault.attention[0].window, 4096);
+  EXPECT_EQ(vault.attention[1].window, 0);
+  EXPECT_EQ(vault.attention_softcap, 50.0);
+  EXPECT_EQ(vault.final_softcap, 0.0);
+  EXPECT_EQ(vault.heads, 8);
+  EXPECT_EQ(vault.key_value_heads, 4);
+  const Json no_biases = {{"attention_bias", false}, {"mlp_bias", false}};
+  EXPECT_THAT(OpenErrorWith("jais2", no_biases), HasSubstr("bias' has no place"));
+  EXPECT_EQ(OpenErrorWith("jais2", {{"attention_bias", nullptr}, {"mlp_bias", nullptr}}), "");
+  EXPECT_EQ(ConfigWith("jais2", {{"hidden_act", nullptr}}).activation, Activation::kSquaredRelu);
+  EXPECT_FALSE(ConfigWith("jais2", {}).gated_mlp);
+}
+
 // Files of models with pictures hold only those keys of the text that differ from the defaults.
 TEST(DenseFamilies, TextsHaveTheDefaultsOfTheirFamilies) {
   const auto text = [](const char* type, const char* text_type) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "core/formats/gguf_file.h"
@@ -21,7 +22,7 @@ using test::ErrorWith;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
-using Layers = std::vector<bool>;
+using SparseLayers = std::vector<bool>;
 
 TEST(ExpertFamilies, Qwen3VlReadsItsText) {
   const ModelConfig config = ConfigWith("qwen3-vl-moe", {{"text_config", Json::object()}});
@@ -33,12 +34,12 @@ TEST(ExpertFamilies, Qwen3VlReadsItsText) {
   EXPECT_EQ(config.experts.count, 60);
   EXPECT_EQ(config.experts.per_row, 4);
   EXPECT_EQ(config.experts.width, 1408);
-  EXPECT_EQ(config.experts.layers, Layers(24, true));
+  EXPECT_EQ(config.experts.layers, SparseLayers(24, true));
   EXPECT_TRUE(config.experts.normalised);
   EXPECT_FALSE(config.tied_embeddings);
   const Json text = {{"num_hidden_layers", 3}, {"decoder_sparse_step", 3}, {"num_experts", 8}};
   EXPECT_EQ(ConfigWith("qwen3-vl-moe", {{"text_config", text}}).experts.layers,
-            (Layers{false, false, true}));
+            (SparseLayers{false, false, true}));
   Json two = text;
   two["num_local_experts"] = 7;
   EXPECT_THAT(ErrorWith("qwen3-vl-moe", {{"text_config", two}}), HasSubstr("differ"));
@@ -86,13 +87,13 @@ TEST(ExpertFamilies, Ernie45ReadsWhichLayersHaveExperts) {
   const auto layers = [](const Json& changes) {
     return ConfigWith("ernie4-5-moe", changes).experts.layers;
   };
-  EXPECT_EQ(layers({}), (Layers{false, true, true, false}));
-  EXPECT_EQ(layers({{"moe_layer_end_index", -1}}), (Layers{false, true, true, true}));
-  EXPECT_EQ(layers({{"moe_layer_end_index", nullptr}}), (Layers{false, true, true, true}));
+  EXPECT_EQ(layers({}), (SparseLayers{false, true, true, false}));
+  EXPECT_EQ(layers({{"moe_layer_end_index", -1}}), (SparseLayers{false, true, true, true}));
+  EXPECT_EQ(layers({{"moe_layer_end_index", nullptr}}), (SparseLayers{false, true, true, true}));
   EXPECT_EQ(layers({{"moe_layer_start_index", 0}, {"moe_layer_end_index", 0}}),
-            (Layers{true, false, false, false}));
+            (SparseLayers{true, false, false, false}));
   EXPECT_EQ(layers({{"moe_layer_interval", 2}, {"moe_layer_end_index", -1}}),
-            (Layers{false, true, false, true}));
+            (SparseLayers{false, true, false, true}));
 }
 
 TEST(ExpertFamilies, Ernie45ReadsDefaultsAndRefusesBiases) {
@@ -141,7 +142,7 @@ TEST(ExpertFamilies, Dots1ReadsDefaults) {
   EXPECT_EQ(config.experts.groups_per_row, 1);
   EXPECT_EQ(config.experts.scale, 1.0);
   EXPECT_FALSE(config.experts.normalised);
-  EXPECT_EQ(config.experts.layers, Layers(3, true));
+  EXPECT_EQ(config.experts.layers, SparseLayers(3, true));
   EXPECT_EQ(config.experts.shared_width, 2 * 1408);
   for (const char* key : {"n_routed_experts", "num_experts_per_tok", "n_shared_experts"})
     EXPECT_THAT(ErrorWith("dots1", {{key, nullptr}}), HasSubstr("is missing"));
@@ -214,11 +215,11 @@ TEST(ExpertFamilies, Glm4MoeLiteReadsDefaults) {
   EXPECT_EQ(config.experts.width, 1536);
   EXPECT_EQ(config.experts.shared_width, 1536);
   EXPECT_EQ(config.experts.scale, 1.8);
-  EXPECT_EQ(config.experts.layers, (Layers{false, true, true}));
+  EXPECT_EQ(config.experts.layers, (SparseLayers{false, true, true}));
 }
 
 TEST(ExpertFamilies, Glm4MoeLiteReadsItsLayersAndRefusesOthers) {
-  EXPECT_EQ(ConfigWith("glm4-moe-lite", {}).experts.layers, (Layers{true, false, true}));
+  EXPECT_EQ(ConfigWith("glm4-moe-lite", {}).experts.layers, (SparseLayers{true, false, true}));
   EXPECT_THAT(ErrorWith("glm4-moe-lite", {{"mlp_layer_types", {"dense"}}}),
               HasSubstr("mlp_layer_types names 1 layers; the model has 3"));
   EXPECT_THAT(ErrorWith("glm4-moe-lite", {{"mlp_layer_types", {"dense", "wide", "sparse"}}}),
@@ -226,6 +227,72 @@ TEST(ExpertFamilies, Glm4MoeLiteReadsItsLayersAndRefusesOthers) {
   EXPECT_THAT(
       ErrorWith("glm4-moe-lite", {{"rope_parameters", nullptr}, {"partial_rotary_factor", 0.5}}),
       HasSubstr("partial_rotary_factor is not 1"));
+}
+
+TEST(ExpertFamilies, GraniteReadsDefaultsAndItsSharedExperts) {
+  const ModelConfig config = ConfigWith("granitemoe", {{"num_local_experts", nullptr},
+                                                       {"num_experts_per_tok", nullptr},
+                                                       {"intermediate_size", nullptr},
+                                                       {"logits_scaling", nullptr},
+                                                       {"attention_multiplier", nullptr}});
+  EXPECT_EQ(config.experts.count, 8);
+  EXPECT_EQ(config.experts.per_row, 2);
+  EXPECT_EQ(config.experts.width, 11008);
+  EXPECT_EQ(config.experts.shared_width, 0);
+  EXPECT_TRUE(config.experts.normalised);
+  EXPECT_EQ(config.output_scale, 1.0);
+  EXPECT_EQ(config.logit_scale, 1.0);
+  EXPECT_EQ(config.embedding_scale, 0.6);
+  EXPECT_EQ(ConfigWith("granitemoeshared", {}).experts.shared_width, 20);
+  EXPECT_EQ(
+      ConfigWith("granitemoeshared", {{"shared_intermediate_size", nullptr}}).experts.shared_width,
+      0);
+}
+
+TEST(ExpertFamilies, TrinityReadsItsLayers) {
+  const ModelConfig config = ConfigWith("afmoe", {});
+  const std::vector<bool> windows = {false, true, true, false};
+  for (size_t layer = 0; layer < windows.size(); ++layer) {
+    EXPECT_EQ(config.attention[layer].rotary, windows[layer]) << layer;
+    EXPECT_EQ(config.attention[layer].window, windows[layer] ? 11 : 0) << layer;
+  }
+  EXPECT_EQ(config.experts.layers, (SparseLayers{false, false, true, true}));
+  EXPECT_NEAR(config.embedding_scale, std::sqrt(18.0), 1e-12);
+  const ModelConfig plain = ConfigWith("afmoe", {{"layer_types", nullptr},
+                                                 {"sliding_window", nullptr},
+                                                 {"num_dense_layers", nullptr},
+                                                 {"num_shared_experts", nullptr},
+                                                 {"moe_intermediate_size", nullptr},
+                                                 {"num_experts", nullptr},
+                                                 {"num_local_experts", nullptr},
+                                                 {"num_experts_per_tok", nullptr},
+                                                 {"mup_enabled", nullptr},
+                                                 {"route_scale", nullptr}});
+  EXPECT_EQ(plain.attention[2].window, 1024);
+  EXPECT_FALSE(plain.attention[3].rotary);
+  EXPECT_EQ(plain.experts.layers, (SparseLayers{false, true, true, true}));
+  EXPECT_EQ(plain.experts.count, 64);
+  EXPECT_EQ(plain.experts.per_row, 6);
+  EXPECT_EQ(plain.experts.shared_width, 2 * 1408);
+  EXPECT_EQ(plain.experts.scale, 1.0);
+  EXPECT_EQ(plain.embedding_scale, 1.0);
+  EXPECT_FALSE(ConfigWith("afmoe", {{"sliding_window", "null"}}).attention[3].rotary);
+  EXPECT_FALSE(ConfigWith("afmoe", {{"layer_types", nullptr}, {"global_attn_every_n_layers", 2}})
+                   .attention[1]
+                   .rotary);
+}
+
+TEST(ExpertFamilies, FlexOlmoReadsDefaults) {
+  const ModelConfig config = ConfigWith("flex-olmo", {{"num_experts", nullptr},
+                                                      {"num_experts_per_tok", nullptr},
+                                                      {"rope_parameters", nullptr},
+                                                      {"norm_topk_prob", nullptr}});
+  EXPECT_EQ(config.experts.count, 7);
+  EXPECT_EQ(config.experts.per_row, 5);
+  EXPECT_EQ(config.rope_base, 500000.0);
+  EXPECT_FALSE(config.experts.normalised);
+  EXPECT_TRUE(ConfigWith("flex-olmo", {{"norm_topk_prob", true}}).experts.normalised);
+  EXPECT_FALSE(config.input_norms);
 }
 
 test::GgufWriter ExpertMetadata(const std::string& architecture) {
@@ -259,25 +326,38 @@ std::string GgufError(const test::GgufWriter& writer) {
 TEST(ExpertFamilies, ReadTheirMetadata) {
   test::GgufWriter ernie = ExpertMetadata("ernie4_5-moe");
   EXPECT_EQ(GgufConfig(ernie).experts.shared_width, 0);
-  EXPECT_EQ(GgufConfig(ernie).experts.layers, Layers(3, true));
+  EXPECT_EQ(GgufConfig(ernie).experts.layers, SparseLayers(3, true));
   ernie.Uint32("ernie4_5-moe.expert_shared_count", 2);
   ernie.Uint32("ernie4_5-moe.expert_shared_feed_forward_length", 16);
   ernie.Uint32("ernie4_5-moe.leading_dense_block_count", 1);
   ernie.Uint32("ernie4_5-moe.interleave_moe_layer_step", 3);
   EXPECT_EQ(GgufConfig(ernie).experts.shared_width, 16);
-  EXPECT_EQ(GgufConfig(ernie).experts.layers, (Layers{false, false, true}));
+  EXPECT_EQ(GgufConfig(ernie).experts.layers, (SparseLayers{false, false, true}));
 
   test::GgufWriter hunyuan = ExpertMetadata("hunyuan-moe");
   EXPECT_EQ(GgufConfig(hunyuan).experts.shared_width, 24);
   EXPECT_TRUE(GgufConfig(hunyuan).norm_after_rotation);
 
-  for (const std::string architecture : {"dots1", "minimax-m2"}) {
+  for (const std::string architecture : {"dots1", "minimax-m2", "afmoe"}) {
     test::GgufWriter writer = ExpertMetadata(architecture);
     EXPECT_EQ(GgufConfig(writer).experts.score, ExpertScore::kSigmoid);
     EXPECT_TRUE(GgufConfig(writer).experts.choice_bias);
     writer.Uint32(architecture + ".expert_gating_func", 1);
     EXPECT_THAT(GgufError(writer), HasSubstr("expert_gating_func is not the sigmoid"));
   }
+  test::GgufWriter trinity = ExpertMetadata("afmoe");
+  trinity.Uint32("afmoe.attention.sliding_window", 9).Uint32("afmoe.expert_shared_count", 2);
+  EXPECT_EQ(GgufConfig(trinity).experts.shared_width, 16);
+  EXPECT_EQ(GgufConfig(trinity).attention[2].window, 9);
+  EXPECT_EQ(GgufConfig(trinity).embedding_scale, 4.0);
+
+  test::GgufWriter granite = ExpertMetadata("granitemoe");
+  EXPECT_THAT(GgufError(granite), HasSubstr("granitemoe.logit_scale is missing"));
+  granite.Float32("granitemoe.logit_scale", 8.0f);
+  EXPECT_EQ(GgufConfig(granite).experts.shared_width, 0);
+  granite.Uint32("granitemoe.expert_shared_feed_forward_length", 12);
+  EXPECT_EQ(GgufConfig(granite).experts.shared_width, 12);
+
   test::GgufWriter scaled = ExpertMetadata("minimax-m2");
   scaled.Float32("minimax-m2.expert_weights_scale", 2.0f);
   EXPECT_THAT(GgufError(scaled), HasSubstr("expert_weights_scale"));

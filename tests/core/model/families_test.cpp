@@ -384,6 +384,16 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "smolvlm",
                            "internvl",
                            "qwen2-vl",
+                           "granitemoe",
+                           "granitemoeshared",
+                           "gguf-granitemoe",
+                           "gguf-granitemoeshared",
+                           "afmoe",
+                           "gguf-afmoe",
+                           "vaultgemma",
+                           "flex-olmo",
+                           "jais2",
+                           "gguf-jais2",
                            "gguf-qwen3-vl",
                            "gguf-qwen3-vl-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
