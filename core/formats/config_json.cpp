@@ -81,6 +81,11 @@ bool ConfigJson::IsNull(std::string_view key) const {
   return found != object_->end() && found->is_null();
 }
 
+bool ConfigJson::IsMinusOne(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  return value != nullptr && *value == -1;
+}
+
 int64_t ConfigJson::Count(std::string_view key, int64_t max,
                           std::optional<int64_t> otherwise) const {
   const nlohmann::json* value = Find(key);
@@ -103,6 +108,17 @@ int64_t ConfigJson::CountOrZero(std::string_view key, int64_t max, int64_t other
   const nlohmann::json* value = Find(key);
   if (value == nullptr) return otherwise;
   return *value == 0 ? 0 : Count(key, max);
+}
+
+int64_t ConfigJson::CountOfAll(std::string_view key, int64_t max, int64_t otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr || !value->is_array()) return Count(key, max, otherwise);
+  const std::vector<int64_t> counts = Indices(key, max);
+  if (counts.empty() || counts[0] == 0) Fail(Name(key) + " must hold integers from 1");
+  for (const int64_t count : counts) {
+    if (count != counts[0]) Fail(Name(key) + " differs between layers, which is not supported yet");
+  }
+  return counts[0];
 }
 
 double ConfigJson::Positive(std::string_view key, std::optional<double> otherwise) const {

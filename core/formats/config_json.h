@@ -31,6 +31,7 @@ class ConfigJson {
 
   bool Has(std::string_view key) const;     // present and not null
   bool IsNull(std::string_view key) const;  // present and null
+  bool IsMinusOne(std::string_view key) const;
   // Whether the key is present, of any type, and neither null, false, 0 nor empty.
   bool IsSet(std::string_view key) const;
 
@@ -39,6 +40,8 @@ class ConfigJson {
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
+  // Like Count; an array of equal numbers, one per layer, counts as one.
+  int64_t CountOfAll(std::string_view key, int64_t max, int64_t otherwise) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0 if absent, null or 0
   bool Flag(std::string_view key, bool otherwise) const;

@@ -63,11 +63,13 @@ std::optional<std::string> TextTensorName(std::string_view name, const TextWrapp
     if (within.starts_with(part)) return std::nullopt;
   }
   // Names in transformers 4: language_model.model.layers and language_model.lm_head; in 5:
-  // model.language_model.layers and lm_head, or for a base model language_model.layers.
+  // model.language_model.layers and lm_head, or for a base model language_model.layers. Idefics 3
+  // has model.text_model.layers.
   std::string_view rest = name;
   if (TakePrefix("language_model.lm_head.", &rest)) return "lm_head." + std::string(rest);
   if (TakePrefix("language_model.model.", &rest) || TakePrefix("model.language_model.", &rest) ||
-      TakePrefix("language_model.", &rest))
+      TakePrefix("language_model.", &rest) || TakePrefix("model.text_model.", &rest) ||
+      TakePrefix("text_model.", &rest))
     return "model." + std::string(rest);
   return std::string(name);
 }

@@ -173,7 +173,8 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
 // Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers), or
 // to keys and values of a layer that reads another's: published files have some.
 bool IsUnused(const std::string& name, const ModelConfig& config) {
-  if (name.starts_with("mtp.")) return true;  // later tokens of qwen3_next and qwen3_5
+  // Later tokens of qwen3_next and qwen3_5, and of ernie4_5_moe.
+  if (name.starts_with("mtp.") || name.starts_with("model.mtp_")) return true;
   for (int64_t layer = config.FirstLentLayer(); layer < config.layers; ++layer) {
     if (!config.SharesKeys(layer)) continue;
     for (const char* key : {"model.layers.{}.self_attn.k_", "model.layers.{}.self_attn.v_",
@@ -362,7 +363,6 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
                                  const TensorPlace& place, const std::string& file_name) {
   const std::vector<int64_t>& shape = needed.shape;
   const RowPart part = place.part;
-  const bool transposed = place.transposed && shape.size() == 2;
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
   int64_t file_rows = wanted[0];
@@ -374,6 +374,8 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
   if (part == RowPart::kTaps) wanted = {shape[0], 1, shape[1]};
+  const bool transposed =
+      place.transposed && shape.size() == 2 && !(place.maybe_transposed && tensor.shape == wanted);
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
   // Norms with separate weights per head are [heads, head_dim].

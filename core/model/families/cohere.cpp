@@ -19,7 +19,15 @@ void SetLayers(ModelConfig* config) {
 }
 
 void ReadShared(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .norm_epsilon_key = "layer_norm_eps",
+                 .tied = true,
+                 .layers = 40,
+                 .hidden = 8192,
+                 .feed_forward = 22528,
+                 .heads = 64,
+                 .context = 8192},
                 config);
   SetLayers(config);
   config->output_scale = json.Positive("logit_scale", 0.0625);

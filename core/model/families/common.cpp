@@ -32,8 +32,11 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
   config->feed_forward = json.Count("intermediate_size", kMaxWidth, defaults.feed_forward);
   config->vocabulary = json.Count("vocab_size", kMaxTokens, defaults.vocabulary);
   config->heads = json.Count("num_attention_heads", kMaxWidth, defaults.heads);
-  config->key_value_heads = json.Count("num_key_value_heads", kMaxWidth,
-                                       defaults.key_value_heads.value_or(config->heads));
+  constexpr std::string_view kKeyHeads = "num_key_value_heads";
+  config->key_value_heads =
+      json.IsNull(kKeyHeads)
+          ? config->heads
+          : json.Count(kKeyHeads, kMaxWidth, defaults.key_value_heads.value_or(config->heads));
   const int64_t implied = config->hidden / config->heads;
   config->head_dim = json.Count("head_dim", kMaxWidth, defaults.head_dim.value_or(implied));
   config->trained_context =

@@ -24,7 +24,7 @@ struct FolderDefaults {
   std::optional<double> partial_rotary = {};  // RopeDefaults::partial
   bool read_rope = true;
   std::optional<int64_t> head_dim = {};  // nullopt: hidden_size / num_attention_heads
-  // nullopt: the key is required (for num_key_value_heads: the number of heads).
+  // nullopt: the key is required (for num_key_value_heads: the number of heads, as if it is null).
   std::optional<int64_t> layers = {};
   std::optional<int64_t> hidden = {};
   std::optional<int64_t> feed_forward = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // DeepSeek V2 and V3: attention over latent keys and values (MLA), experts in groups in addition to
 // shared ones, dense first layers. V3 scores experts by the sigmoid, with a bias only for the
-// choice.
+// choice, and GLM-4.7-Flash is V3 with other defaults.
 #include <cmath>
 #include <string>
 
@@ -27,13 +27,17 @@ double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& conf
   return plain * magnitude * magnitude;
 }
 
-void ReadLatent(const ConfigJson& json, ModelConfig* config) {
+constexpr LatentAttention kDeepseek = {.query_rank = 1536, .plain = 128, .value = 128};
+
+// `otherwise` holds the values of absent keys.
+void ReadLatent(const ConfigJson& json, const LatentAttention& otherwise, ModelConfig* config) {
   LatentAttention& latent = config->latent;
   latent.rank = json.Count("kv_lora_rank", kMaxWidth, 512);
   constexpr std::string_view kQueryRank = "q_lora_rank";
-  latent.query_rank = json.IsNull(kQueryRank) ? 0 : json.Count(kQueryRank, kMaxWidth, 1536);
-  latent.plain = json.Count("qk_nope_head_dim", kMaxWidth, 128);
-  latent.value = json.Count("v_head_dim", kMaxWidth, 128);
+  latent.query_rank =
+      json.IsNull(kQueryRank) ? 0 : json.Count(kQueryRank, kMaxWidth, otherwise.query_rank);
+  latent.plain = json.Count("qk_nope_head_dim", kMaxWidth, otherwise.plain);
+  latent.value = json.Count("v_head_dim", kMaxWidth, otherwise.value);
   const int64_t rotated = json.Count("qk_rope_head_dim", kMaxWidth, 64);
   const auto rope = RopeObject(json);
   config->head_dim = rotated;
@@ -60,7 +64,7 @@ void RequireText(const ConfigJson& json, std::string_view key, const std::string
 
 void ReadV2(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.read_rope = false}, config);
-  ReadLatent(json, config);
+  ReadLatent(json, kDeepseek, config);
   config->experts = {.count = CountOfTwo(json, "n_routed_experts", "num_experts", kMaxExperts, 64),
                      .per_row = json.Count("num_experts_per_tok", kMaxExperts),
                      .width = 1407,
@@ -81,7 +85,7 @@ void ReadV2(const ConfigJson& json, ModelConfig* config) {
 
 void ReadV3(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.read_rope = false}, config);
-  ReadLatent(json, config);
+  ReadLatent(json, kDeepseek, config);
   config->latent.interleaved = json.Flag("rope_interleave", true);
   config->experts = {
       .count = CountOfTwo(json, "n_routed_experts", "num_local_experts", kMaxExperts, 256),
@@ -101,19 +105,73 @@ void ReadV3(const ConfigJson& json, ModelConfig* config) {
       CountOfTwo(json, "num_nextn_predict_layers", "num_mtp_layers", kMaxLayers, 1);
 }
 
+// mlp_layer_types names the layers without experts; if it is absent, it is the first.
+std::vector<bool> SparseLayers(const ConfigJson& json, int64_t layers) {
+  const std::vector<std::string> types = json.Texts("mlp_layer_types");
+  if (!types.empty() && std::ssize(types) != layers) {
+    json.Fail("mlp_layer_types names " + std::to_string(types.size()) + " layers; the model has " +
+              std::to_string(layers));
+  }
+  std::vector<bool> sparse;
+  sparse.reserve(static_cast<size_t>(layers));
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const std::string type =
+        types.empty() ? (layer == 0 ? "dense" : "sparse") : types[static_cast<size_t>(layer)];
+    if (type != "dense" && type != "sparse")
+      json.Fail("mlp_layer_types holds " + Quote(type), "Supported: dense, sparse");
+    sparse.push_back(type == "sparse");
+  }
+  return sparse;
+}
+
+void ReadGlmLite(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .read_rope = false,
+                 .layers = 47,
+                 .hidden = 2048,
+                 .feed_forward = 10240,
+                 .vocabulary = 154880,
+                 .heads = 20,
+                 .context = 202752},
+                config);
+  constexpr const char* kPartial = "partial_rotary_factor";
+  const auto rope = RopeObject(json);
+  if ((rope && rope->Has(kPartial) ? *rope : json).Positive(kPartial, 1.0) != 1.0)
+    json.Fail("partial_rotary_factor is not 1, which is not supported");
+  ReadLatent(json, {.query_rank = 768, .plain = 192, .value = 256}, config);
+  config->latent.interleaved = json.Flag("rope_interleave", true);
+  config->experts = {
+      .count = CountOfTwo(json, "n_routed_experts", "num_local_experts", kMaxExperts, 64),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 4),
+      .width = json.Count("moe_intermediate_size", kMaxWidth, 1536),
+      .score = ExpertScore::kSigmoid,
+      .normalised = json.Flag("norm_topk_prob", true),
+      .choice_bias = true,
+      .groups = json.Count("n_group", kMaxExperts, 1),
+      .groups_per_row = json.Count("topk_group", kMaxExperts, 1),
+      .scale = json.Positive("routed_scaling_factor", 1.8),
+      .layers = SparseLayers(json, config->layers)};
+  config->experts.shared_width =
+      config->experts.width * json.Count("n_shared_experts", kMaxExperts, 1);
+  config->prediction_layers = json.CountOrZero("num_nextn_predict_layers", kMaxLayers, 1);
+}
+
 void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
   ExpertSettings experts = ReadGgufGroupedExperts(metadata, config->layers);
   if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
   constexpr int64_t kSoftmax = 1;
   constexpr int64_t kSigmoid = 2;
-  const int64_t scores = metadata.Count("expert_gating_func", kMaxExperts, kSoftmax);
+  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
+  const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
+  experts.choice_bias = metadata.file().Find(bias) != nullptr;
+  // Files of GLM-4.7-Flash may not state it; a bias is for the sigmoid alone.
+  const int64_t scores =
+      metadata.Count("expert_gating_func", kMaxExperts, experts.choice_bias ? kSigmoid : kSoftmax);
   if (scores != kSoftmax && scores != kSigmoid)
     metadata.Fail("expert_gating_func is neither the softmax nor the sigmoid");
   experts.score = scores == kSigmoid ? ExpertScore::kSigmoid : ExpertScore::kSoftmax;
   experts.groups_by_largest = experts.score == ExpertScore::kSoftmax;
-  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
-  const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
-  experts.choice_bias = metadata.file().Find(bias) != nullptr;
   config->experts = experts;
 }
 
@@ -190,6 +248,12 @@ const Family& DeepseekV2Family() {
 const Family& DeepseekV3Family() {
   static const Family family = {"deepseek_v3", "deepseek_v3", ReadV3, FolderTensors, "",
                                 nullptr,       nullptr};
+  return family;
+}
+
+const Family& Glm4MoeLiteFamily() {
+  static const Family family = {"glm4_moe_lite", "glm4_moe_lite", ReadGlmLite, FolderTensors, "",
+                                nullptr,         nullptr};
   return family;
 }
 

@@ -21,7 +21,20 @@ void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& place
   add("N.shared.up", layout.shared_up_proj);
   add("N.shared.down", layout.shared_down_proj);
   add("N.shared_gate", layout.shared_gate, layout.shared_gate_part);
-  add("N.choice_bias", layout.choice_bias, RowPart::kAll, Bias::kNever, TensorEnding::kBare);
+  add("N.choice_bias", layout.choice_bias, layout.choice_bias_part, Bias::kNever,
+      TensorEnding::kBare);
+}
+
+void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,
+                            TensorEnding ending, std::vector<TensorPlace>& places) {
+  const auto add = [&](std::string_view name, std::string_view file_name, RowPart part) {
+    places.push_back({name, file_name, part, Bias::kNever, ending,
+                      /*transposed=*/stacked != Stacked::kPlain, /*bias_name=*/{},
+                      /*maybe_transposed=*/stacked == Stacked::kEither});
+  };
+  add("N.experts.E.gate", gate_up, RowPart::kExpertGate);
+  add("N.experts.E.up", gate_up, RowPart::kExpertUp);
+  add("N.experts.E.down", down, RowPart::kExpert);
 }
 
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias) {
@@ -61,6 +74,12 @@ ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t laye
   const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
   std::fill_n(experts.layers.begin(), std::min(dense, std::ssize(experts.layers)), false);
   return experts;
+}
+
+void RequireGgufSigmoidScores(const GgufMetadata& metadata) {
+  constexpr int64_t kSigmoid = 2;
+  if (metadata.Count("expert_gating_func", kMaxExperts, kSigmoid) != kSigmoid)
+    metadata.Fail("expert_gating_func is not the sigmoid, which is not supported yet");
 }
 
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config) {

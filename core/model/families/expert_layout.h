@@ -24,9 +24,15 @@ struct ExpertLayout {
   std::string_view shared_gate = {};
   RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
+  RowPart choice_bias_part = RowPart::kAll;
   Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
+enum class Stacked { kPlain, kTransposed, kEither };  // kEither: its shape says which
+// Adds the places of all experts of a layer in two tensors: `gate_up` [expert, gate then up,
+// inputs] and `down` [expert, outputs, width]; each expert's matrices may be transposed.
+void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,
+                            TensorEnding ending, std::vector<TensorPlace>& places);
 // The layout of folders with shared experts and a bias used only for the choice (deepseek_v3,
 // glm4_moe).
 inline constexpr ExpertLayout kSharedExperts = {
@@ -46,6 +52,9 @@ ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
 // Like ReadGgufExperts, with shared experts, groups, scale and first layers without experts. The
 // family sets how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
+
+// Throws Error if the file states that experts are scored in another way than by the sigmoid.
+void RequireGgufSigmoidScores(const GgufMetadata& metadata);
 
 // Excludes the last layers, which predict later tokens but are included in block_count.
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);

@@ -61,7 +61,20 @@
   FAMILY(gpt_bigcode, GptBigCode)   \
   FAMILY(qwen3_next, Qwen3Next)     \
   FAMILY(qwen3_next, Qwen35)        \
-  FAMILY(qwen3_next, Qwen35Moe)
+  FAMILY(qwen3_next, Qwen35Moe)     \
+  FAMILY(qwen3, Qwen3Vl)            \
+  FAMILY(qwen_moe, Qwen3VlMoe)      \
+  FAMILY(ernie4_5, Ernie45Moe)      \
+  FAMILY(glm4_moe, Dots1)           \
+  FAMILY(minimax_m2, MiniMaxM2)     \
+  FAMILY(hunyuan, HunyuanMoe)       \
+  FAMILY(deepseek, Glm4MoeLite)     \
+  FAMILY(granite, GraniteMoe)       \
+  FAMILY(granite, GraniteMoeShared) \
+  FAMILY(afmoe, Afmoe)              \
+  FAMILY(gemma2, VaultGemma)        \
+  FAMILY(olmo2, FlexOlmo)           \
+  FAMILY(nemotron, Jais2)
 // clang-format on
 
 namespace midscope {

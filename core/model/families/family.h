@@ -64,6 +64,9 @@ struct TensorPlace {
   bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
   // The bias' full name in the file; if empty, file_name.bias.
   std::string_view bias_name = {};
+  // Whether a `transposed` matrix may also be [outputs, inputs], which its shape says then. If both
+  // shapes are the same, it is.
+  bool maybe_transposed = false;
 };
 
 struct Family {
@@ -90,8 +93,8 @@ struct Family {
 
 // A model of text and images whose text part is a family's decoder. The text part's configuration
 // is in "text_config" of config.json (or, if `flat`, at its top level), and its tensors' names
-// begin with "language_model.model.", "model.language_model." or "language_model.", or are the
-// family's own names.
+// begin with "language_model.model.", "model.language_model.", "language_model." or
+// "model.text_model.", or are the family's own names.
 struct TextWrapper {
   std::string_view model_type;               // in config.json: "gemma3"
   const Family& (*family)();                 // family of the text part

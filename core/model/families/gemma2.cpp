@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gemma 2: soft caps, a window in every other layer, norms before and after each part.
+// Gemma 2: soft caps, a window in every other layer, norms before and after each part. VaultGemma
+// has norms only before them.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
@@ -18,13 +19,31 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                 {.tied = true,
                  .activation = "gelu_pytorch_tanh",
                  .activation_key = "hidden_activation",
-                 .head_dim = 256},
+                 .head_dim = 256,
+                 .layers = 26,
+                 .hidden = 2304,
+                 .feed_forward = 9216,
+                 .vocabulary = 256000,
+                 .heads = 8,
+                 .key_value_heads = 4,
+                 .context = 8192},
                 config);
   ReadGemma2Folder(json, kAttentionCap, kFinalCap, config);
   const int64_t window =
       json.IsNull("sliding_window") ? 0 : json.Count("sliding_window", kMaxTokens, kWindow);
   ReadLayerTypes(
       json, window, [](int64_t layer, int64_t) { return layer % 2 == 0; }, 0, config);
+}
+
+void ReadVault(const ConfigJson& json, ModelConfig* config) {
+  ReadFolder(json, config);
+  config->output_norms = false;
+}
+
+std::vector<TensorPlace> VaultTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  ReplacePlace({"N.mlp_norm", "model.layers.N.pre_feedforward_layernorm"}, places);
+  return places;
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
@@ -46,6 +65,12 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 const Family& Gemma2Family() {
   static const Family family = {"gemma2", "gemma2", ReadFolder, FolderTensors,
                                 "gemma2", ReadGguf, GgufPlaces};
+  return family;
+}
+
+const Family& VaultGemmaFamily() {
+  static const Family family = {"vaultgemma", "vaultgemma", ReadVault, VaultTensors,
+                                "",           nullptr,      nullptr};
   return family;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Hunyuan without experts: llama with norms of query and key after the rotation, and a base that is
-// stretched by a fixed `alpha`.
+// Hunyuan: llama with norms of query and key after the rotation, and a base that is stretched by a
+// fixed `alpha`. With experts, all of its layers have them, and one that every token uses.
 #include <cmath>
 
 #include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
@@ -38,10 +39,45 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+// The experts' width is that of the shared one. Published files state numbers once per layer.
+void ReadMoe(const ConfigJson& json, ModelConfig* config) {
+  ReadFolder(json, config);
+  config->experts = {.count = json.CountOfAll("num_experts", kMaxExperts, 1),
+                     .per_row = json.CountOfAll("moe_topk", kMaxExperts, 1),
+                     .width = config->feed_forward,
+                     .shared_width = config->feed_forward,
+                     .normalised = true,
+                     .layers = std::vector<bool>(static_cast<size_t>(config->layers), true)};
+}
+
+std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = FolderTensors(json);
+  AddExpertPlaces({.router = "model.layers.N.mlp.gate.wg",
+                   .shared_gate_proj = "model.layers.N.mlp.shared_mlp.gate_proj",
+                   .shared_up_proj = "model.layers.N.mlp.shared_mlp.up_proj",
+                   .shared_down_proj = "model.layers.N.mlp.shared_mlp.down_proj"},
+                  places);
+  return places;
+}
+
 // The converter has already stretched the base.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   SetNorms(config);
+}
+
+void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  config->experts = ReadGgufExperts(metadata, config->layers);
+  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  config->experts.shared_width =
+      metadata.Count("expert_shared_feed_forward_length", kMaxWidth, config->feed_forward);
+  metadata.Ignore("expert_shared_count");  // their width together is that above
+  config->experts.normalised = true;
+}
+
+std::vector<TensorPlace> MoeGgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay, .attention_out = Bias::kMay, .experts = true});
 }
 
 std::vector<TensorPlace> GgufPlaces() {
@@ -53,6 +89,12 @@ std::vector<TensorPlace> GgufPlaces() {
 const Family& HunyuanFamily() {
   static const Family family = {"hunyuan",       "hunyuan_v1_dense", ReadFolder, FolderTensors,
                                 "hunyuan-dense", ReadGguf,           GgufPlaces};
+  return family;
+}
+
+const Family& HunyuanMoeFamily() {
+  static const Family family = {"hunyuan_moe", "hunyuan_v1_moe", ReadMoe,      MoeTensors,
+                                "hunyuan-moe", ReadMoeGguf,      MoeGgufPlaces};
   return family;
 }
 

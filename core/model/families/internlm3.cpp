@@ -9,7 +9,6 @@ namespace {
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .head_dim = 128, .key_value_heads = 2}, config);
   // null has the meaning of an absent key in other families.
-  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   if (json.IsNull("head_dim")) config->head_dim = config->hidden / config->heads;
   if (json.IsNull("head_dim")) config->rope_dimensions = config->head_dim;
 }

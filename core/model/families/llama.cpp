@@ -23,7 +23,9 @@ void ReadCondensedRope(const ConfigJson& json, ModelConfig* config) {
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {}, config);
+  ReadLlamaLike(json,
+                {.layers = 32, .hidden = 4096, .feed_forward = 11008, .heads = 32, .context = 2048},
+                config);
   ReadCondensedRope(json, config);
 }
 

@@ -85,14 +85,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   ReplacePlace({"N.gate", "model.layers.N.feed_forward.gate_proj"}, places);
   ReplacePlace({"N.up", "model.layers.N.feed_forward.up_proj"}, places);
   ReplacePlace({"N.down", "model.layers.N.feed_forward.down_proj"}, places);
-  constexpr std::string_view kGateUp = "model.layers.N.feed_forward.experts.gate_up_proj";
-  const auto add = [&](std::string_view name, std::string_view file_name, RowPart part) {
-    places.push_back(
-        {name, file_name, part, Bias::kNever, TensorEnding::kBare, /*transposed=*/true});
-  };
-  add("N.experts.E.gate", kGateUp, RowPart::kExpertGate);
-  add("N.experts.E.up", kGateUp, RowPart::kExpertUp);
-  add("N.experts.E.down", "model.layers.N.feed_forward.experts.down_proj", RowPart::kExpert);
+  AddStackedExpertPlaces("model.layers.N.feed_forward.experts.gate_up_proj",
+                         "model.layers.N.feed_forward.experts.down_proj", Stacked::kTransposed,
+                         TensorEnding::kBare, places);
   AddExpertPlaces({.router = "model.layers.N.feed_forward.router",
                    .gate = {},
                    .up = {},

@@ -12,7 +12,14 @@ namespace {
 constexpr int64_t kWindow = 4096;
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {}, config);
+  ReadLlamaLike(json,
+                {.layers = 32,
+                 .hidden = 4096,
+                 .feed_forward = 14336,
+                 .heads = 32,
+                 .key_value_heads = 8,
+                 .context = 131072},
+                config);
   // As in transformers: 4,096 if the key is absent, none if it is null.
   SetWindow(ReadWindow(json, kWindow), config);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nemotron 4 and Minitron: LayerNorm whose weights w mean 1 + w, an MLP of squared ReLU without a
-// gate; half of each head is rotated.
+// gate; half of each head is rotated. Jais 2 has the same layers with usual weights of norms and
+// whole heads that are rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -23,6 +24,29 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->norm_adds_one = true;
 }
 
+void ReadJais2(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .norm_epsilon_key = "layer_norm_eps",
+                 .activation = "relu2",
+                 .layers = 32,
+                 .hidden = 3328,
+                 .feed_forward = 26624,
+                 .vocabulary = 150272,
+                 .heads = 26,
+                 .context = 8192},
+                config);
+  SetLayers(config);
+}
+
+std::vector<TensorPlace> Jais2Tensors(const ConfigJson& json) {
+  const Bias bias = BiasFlag(json, "attention_bias", true);
+  return LlamaLikeTensors({.attention = bias,
+                           .attention_out = bias,
+                           .mlp = BiasFlag(json, "mlp_bias", true),
+                           .norms = Bias::kMust});
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json,
                                 {.mlp = BiasFlag(json, "mlp_bias", false), .norms = Bias::kMust});
@@ -31,6 +55,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   metadata.Ignore("attention.layer_norm_rms_epsilon");  // the same epsilon, stored twice
+  SetLayers(config);
+  config->activation = Activation::kSquaredRelu;
+}
+
+void ReadJais2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   SetLayers(config);
   config->activation = Activation::kSquaredRelu;
 }
@@ -47,6 +77,12 @@ std::vector<TensorPlace> GgufPlaces() {
 const Family& NemotronFamily() {
   static const Family family = {"nemotron", "nemotron", ReadFolder, FolderTensors,
                                 "nemotron", ReadGguf,   GgufPlaces};
+  return family;
+}
+
+const Family& Jais2Family() {
+  static const Family family = {"jais2", "jais2",       ReadJais2, Jais2Tensors,
+                                "jais2", ReadJais2Gguf, GgufPlaces};
   return family;
 }
 

@@ -8,7 +8,9 @@ namespace midscope::qwen2 {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {}, config);
+  ReadLlamaLike(
+      json, {.layers = 32, .hidden = 4096, .feed_forward = 22016, .heads = 32, .context = 32768},
+      config);
   ReadQwenWindow(json, config);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text part of Qwen2.5-VL: qwen2 with other defaults. Its positions have three parts (mrope),
-// which are equal for text, so that they act as one.
+// The text part of Qwen2.5-VL and Qwen2-VL: qwen2 with other defaults. Its positions have three
+// parts (mrope), which are equal for text, so that they act as one.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/qwen_window.h"
@@ -21,8 +21,6 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 8,
                  .context = 32768},
                 config);
-  // null means as many key heads as query heads.
-  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   ReadRope(json, RopeObject(json), {.base = 1000000.0, .text_of_mrope = true}, config);
   ReadQwenWindow(json, config, 80);
 }

@@ -129,13 +129,9 @@ std::vector<TensorPlace> CommonTensors(const ConfigJson& json) {
 
 // Experts in one tensor each, as transformers 5 has them, or in one for all.
 void AddExperts(std::vector<TensorPlace>& places) {
-  constexpr std::string_view kGateUp = "model.layers.N.mlp.experts.gate_up_proj";
-  const auto add = [&](std::string_view name, std::string_view file_name, RowPart part) {
-    places.push_back({name, file_name, part, Bias::kNever, TensorEnding::kBare});
-  };
-  add("N.experts.E.gate", kGateUp, RowPart::kExpertGate);
-  add("N.experts.E.up", kGateUp, RowPart::kExpertUp);
-  add("N.experts.E.down", "model.layers.N.mlp.experts.down_proj", RowPart::kExpert);
+  AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
+                         "model.layers.N.mlp.experts.down_proj", Stacked::kPlain,
+                         TensorEnding::kBare, places);
   AddExpertPlaces({.shared_gate_proj = "model.layers.N.mlp.shared_expert.gate_proj",
                    .shared_up_proj = "model.layers.N.mlp.shared_expert.up_proj",
                    .shared_down_proj = "model.layers.N.mlp.shared_expert.down_proj",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Qwen 2 and Qwen 3 with experts. Qwen 2 also has shared experts with a gate.
+// Qwen 2 and Qwen 3 with experts, and the text part of Qwen3-VL with experts. Qwen 2 also has
+// shared experts with a gate.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
 #include "core/model/families/qwen_window.h"
+#include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
 namespace midscope::qwen_moe {
@@ -66,6 +68,39 @@ std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
   return places;
 }
 
+// Chosen scores are always divided by their sum.
+void ReadQwen3Vl(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.read_rope = false,
+                 .layers = 24,
+                 .hidden = 2048,
+                 .feed_forward = 5632,
+                 .vocabulary = 151936,
+                 .heads = 16,
+                 .key_value_heads = 16,
+                 .context = 128000},
+                config);
+  ReadRope(json, RopeObject(json), {.base = 500000.0, .text_of_mrope = true}, config);
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->experts = {
+      .count = CountOfTwo(json, "num_experts", "num_local_experts", kMaxExperts, 60),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 4),
+      .width = json.Count("moe_intermediate_size", kMaxWidth, 1408),
+      .normalised = true,
+  };
+  ReadSparseLayers(json, config);
+}
+
+// Published models have the experts of a layer transposed; transformers 5 saves them as they are.
+std::vector<TensorPlace> Qwen3VlTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
+                         "model.layers.N.mlp.experts.down_proj", Stacked::kEither,
+                         TensorEnding::kBare, places);
+  AddExpertPlaces({}, places);
+  return places;
+}
+
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   config->experts = ReadGgufExperts(metadata, config->layers);
@@ -83,6 +118,12 @@ void ReadQwen3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
   config->query_key_norm = QueryKeyNorm::kHead;
   config->experts.normalised = true;
+}
+
+void ReadQwen3VlGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadQwen3Gguf(metadata, config);
+  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
+  metadata.Ignore("n_deepstack_layers");       // the first layers add pictures' features
 }
 
 std::vector<TensorPlace> Qwen2GgufTensors() {
@@ -104,6 +145,13 @@ const Family& Qwen2MoeFamily() {
 const Family& Qwen3MoeFamily() {
   static const Family family = {"qwen3_moe", "qwen3_moe",   ReadQwen3,       Qwen3Tensors,
                                 "qwen3moe",  ReadQwen3Gguf, Qwen3GgufTensors};
+  return family;
+}
+
+const Family& Qwen3VlMoeFamily() {
+  static const Family family = {"qwen3_vl_moe",  "qwen3_vl_moe_text", ReadQwen3Vl,
+                                Qwen3VlTensors,  "qwen3vlmoe",        ReadQwen3VlGguf,
+                                Qwen3GgufTensors};
   return family;
 }
 

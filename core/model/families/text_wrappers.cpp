@@ -5,9 +5,47 @@
 #include "core/model/families/family.h"
 
 namespace midscope {
+namespace {
 
-const std::vector<TextWrapper>& TextWrappers() {
-  static const std::vector<TextWrapper> wrappers = {
+// Models whose text part may be one of several families; the first is the default.
+struct Around {
+  std::string_view model_type;
+  std::vector<const Family& (*)()> families;
+  bool tied = false;
+  bool text_may_tie = false;
+};
+
+// The names of these text parts are those of the families themselves.
+std::vector<TextWrapper> WrappersOf(const std::vector<Around>& models) {
+  std::vector<TextWrapper> wrappers;
+  for (const Around& model : models) {
+    for (const auto& family : model.families) {
+      wrappers.push_back(
+          {.model_type = model.model_type,
+           .family = family,
+           .text_types = {family().model_type},
+           .tied = model.tied,
+           .text_may_tie = model.text_may_tie,
+           .other_parts = {"vision_tower.", "vision_model.", "multi_modal_projector.", "connector.",
+                           "image_newline"}});
+    }
+  }
+  return wrappers;
+}
+
+std::vector<TextWrapper> AllWrappers() {
+  using llama::LlamaFamily;
+  using mistral::MistralFamily;
+  using qwen2::Qwen2Family;
+  std::vector<TextWrapper> wrappers = WrappersOf(
+      {{"llava", {LlamaFamily, MistralFamily, Qwen2Family}, /*tied=*/false, /*text_may_tie=*/true},
+       {"llava_next", {LlamaFamily, MistralFamily, Qwen2Family}},
+       {"llava_onevision", {Qwen2Family}, /*tied=*/false, /*text_may_tie=*/true},
+       {"idefics3", {LlamaFamily}},
+       {"smolvlm", {LlamaFamily}},
+       {"internvl", {Qwen2Family, qwen3::Qwen3Family, LlamaFamily}, /*tied=*/true},
+       {"aya_vision", {cohere::Cohere2Family}, /*tied=*/true}});
+  const std::vector<TextWrapper> others = {
       {.model_type = "gemma3",
        .family = gemma3::Gemma3Family,
        .text_types = {"gemma3_text"},
@@ -45,6 +83,20 @@ const std::vector<TextWrapper>& TextWrappers() {
        .flat = true,
        .text_may_tie = true,
        .other_parts = {"visual."}},
+      {.model_type = "qwen2_vl",
+       .family = qwen2_5_vl::Qwen25VlFamily,
+       .text_types = {"qwen2_vl_text", "qwen2_vl"},
+       .flat = true,
+       .text_may_tie = true,
+       .other_parts = {"visual."}},
+      {.model_type = "qwen3_vl",
+       .family = qwen3::Qwen3VlFamily,
+       .text_types = {"qwen3_vl_text"},
+       .other_parts = {"visual."}},
+      {.model_type = "qwen3_vl_moe",
+       .family = qwen_moe::Qwen3VlMoeFamily,
+       .text_types = {"qwen3_vl_moe_text"},
+       .other_parts = {"visual."}},
       {.model_type = "qwen3_5",
        .family = qwen3_next::Qwen35Family,
        .text_types = {"qwen3_5_text"},
@@ -54,6 +106,14 @@ const std::vector<TextWrapper>& TextWrappers() {
        .text_types = {"qwen3_5_moe_text"},
        .other_parts = {"visual."}},
   };
+  wrappers.insert(wrappers.end(), others.begin(), others.end());
+  return wrappers;
+}
+
+}  // namespace
+
+const std::vector<TextWrapper>& TextWrappers() {
+  static const std::vector<TextWrapper> wrappers = AllWrappers();
   return wrappers;
 }
 

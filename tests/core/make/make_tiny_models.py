@@ -81,7 +81,7 @@ def build(kind, options, seed):
             if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
-                adds_one = kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron" or kind.startswith(("Qwen3Next", "Qwen3_5")) and "linear_attn" not in name
+                adds_one = kind == "VaultGemma" or kind.startswith("Gemma") and not kind.startswith("Gemma4") or kind == "Nemotron" or kind.startswith(("Qwen3Next", "Qwen3_5")) and "linear_attn" not in name
                 if name.endswith("sinks"):
                     noise = 1.0 + 5 * noise
                 if name.endswith("A_log"):
@@ -90,6 +90,8 @@ def build(kind, options, seed):
                 if kind.startswith("Gemma4") and name.endswith("q_norm.weight"):
                     # Its logits are not divided: no rounding may choose another key.
                     parameter.mul_(0.2 if config.get_text_config().num_kv_shared_layers else 0.4)
+            elif name.endswith(("e_score_correction_bias", "mlp.expert_bias")):
+                parameter.copy_(0.1 * torch.randn_like(parameter))
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
         for name, buffer in model.named_buffers():
@@ -215,7 +217,7 @@ def choices(model, ids):
         weights, experts = weights.gather(1, order), experts.gather(1, order)
         found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])
 
-    hooks = [module.register_forward_hook(keep) for module in model.modules() if type(module).__name__.lower().endswith("router")]
+    hooks = [module.register_forward_hook(keep) for module in model.modules() if type(module).__name__.lower().endswith(("router", "v1gate"))]
     run(model, ids)
     for hook in hooks:
         hook.remove()
@@ -321,8 +323,8 @@ def make(name):
         model = build(kind, options, seed)
         if is_gguf and kind in ("GPT2", "GPTBigCode", "Bloom", "Falcon"):
             write_gpt_gguf(os.path.join(folder, "model.gguf"), model, tokenizer())
-        elif is_gguf and kind.startswith("Deepseek"):
-            write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind == "DeepseekV3")
+        elif is_gguf and kind.startswith(("Deepseek", "Glm4MoeLite")):
+            write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind != "DeepseekV2")
         elif is_gguf:
             write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), "internlm2" if kind == "InternLM2" else None)
         else:

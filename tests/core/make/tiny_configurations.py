@@ -50,6 +50,11 @@ DELTA = dict(COMMON, num_hidden_layers=4, head_dim=12, layer_types=["linear_atte
              linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=6, linear_value_head_dim=10)
 SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
 
+QWEN3_VL = dict(
+    text_config=dict(COMMON, hidden_size=24, head_dim=12, rope_parameters=rope(theta=500.0, mrope_section=[2, 2, 2], mrope_interleaved=True)),
+    vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=24, patch_size=4, num_position_embeddings=4, deepstack_visual_indexes=[0]))
+QWEN3_VL_MOE = dict(QWEN3_VL, text_config=dict(QWEN3_VL["text_config"], num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, mlp_only_layers=[0]))
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -201,6 +206,36 @@ MODELS = {
     "gguf-qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
     "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
+    "qwen3-vl": ("Qwen3VL", QWEN3_VL, "bfloat16"),
+    "qwen3-vl-moe": ("Qwen3VLMoe", QWEN3_VL_MOE, "bfloat16"),
+    "ernie4-5-moe": ("Ernie4_5_Moe", dict(COMMON, hidden_size=18, num_hidden_layers=4, moe_num_experts=7, moe_k=3, moe_intermediate_size=14, moe_layer_end_index=2), "bfloat16"),
+    "dots1": ("Dots1", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_intermediate_size=14, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2, n_group=4, topk_group=2, routed_scaling_factor=1.7, norm_topk_prob=True, first_k_dense_replace=1, attention_bias=True, sliding_window=11, max_window_layers=2), "bfloat16"),
+    "minimax-m2": ("MiniMaxM2", dict(COMMON, hidden_size=18, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.6)), "bfloat16"),
+    # As published: the number of chosen experts once per layer.
+    "hunyuan-moe": ("HunYuanMoEV1", dict(COMMON, hidden_size=18, intermediate_size=14, num_experts=5, moe_topk=[2, 2], rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), "bfloat16"),
+    "glm4-moe-lite": ("Glm4MoeLite", dict(DEEPSEEK, hidden_size=18, moe_intermediate_size=14, num_hidden_layers=3, num_experts_per_tok=3, n_shared_experts=2, mlp_layer_types=["sparse", "dense", "sparse"]), "bfloat16"),
+    "gguf-ernie4-5-moe": ("Ernie4_5_Moe", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_num_experts=7, moe_k=3, moe_intermediate_size=14), None),
+    "gguf-dots1": ("Dots1", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_intermediate_size=14, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2, routed_scaling_factor=1.7, first_k_dense_replace=1), None),
+    "gguf-minimax-m2": ("MiniMaxM2", dict(COMMON, hidden_size=18, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, rope_parameters=rope(theta=300.0, partial_rotary_factor=0.6)), None),
+    "gguf-hunyuan-moe": ("HunYuanMoEV1", dict(COMMON, hidden_size=18, intermediate_size=14, num_experts=5, moe_topk=2, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
+    # In GGUF files one epsilon is for all norms.
+    "gguf-glm4-moe-lite": ("Glm4MoeLite", dict(DEEPSEEK, hidden_size=18, moe_intermediate_size=14, num_experts_per_tok=3, rms_norm_eps=1e-6), None),
+    "llava": ("Llava", dict(text_config=dict(COMMON, model_type="llama", hidden_size=18), vision_config=dict(VISION, model_type="clip_vision_model", image_size=8, patch_size=4)), "bfloat16"),
+    "smolvlm": ("SmolVLM", dict(text_config=dict(COMMON, model_type="llama", hidden_size=18, head_dim=8, num_attention_heads=3, num_key_value_heads=1, rope_parameters=rope(theta=300.0)), vision_config=dict(VISION, image_size=8, patch_size=4)), "bfloat16"),
+    "internvl": ("InternVL", dict(text_config=dict(COMMON, model_type="qwen3", hidden_size=18), vision_config=dict(VISION, image_size=[8, 8], patch_size=[4, 4])), "bfloat16"),
+    "qwen2-vl": ("Qwen2VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=36, embed_dim=8, num_heads=1, patch_size=4)), "bfloat16"),
+    "granitemoe": ("GraniteMoe", dict(COMMON, hidden_size=18, head_dim=None, num_attention_heads=3, num_key_value_heads=1, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0, tie_word_embeddings=True), "bfloat16"),
+    "granitemoeshared": ("GraniteMoeShared", dict(COMMON, hidden_size=18, head_dim=None, num_attention_heads=3, num_key_value_heads=3, intermediate_size=14, shared_intermediate_size=20, num_local_experts=5, num_experts_per_tok=2, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0, attention_bias=True), "bfloat16"),
+    "gguf-granitemoe": ("GraniteMoe", dict(COMMON, hidden_size=18, head_dim=None, num_attention_heads=3, num_key_value_heads=1, intermediate_size=14, num_local_experts=7, num_experts_per_tok=3, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0, tie_word_embeddings=True), None),
+    "gguf-granitemoeshared": ("GraniteMoeShared", dict(COMMON, hidden_size=18, head_dim=None, num_attention_heads=3, num_key_value_heads=3, intermediate_size=14, shared_intermediate_size=20, num_local_experts=5, num_experts_per_tok=2, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0), None),
+    "afmoe": ("Afmoe", dict(COMMON, hidden_size=18, num_hidden_layers=4, num_dense_layers=2, moe_intermediate_size=14, num_experts=7, num_experts_per_tok=3, route_scale=1.7, mup_enabled=True, sliding_window=11, layer_types=["full_attention", "sliding_attention", "sliding_attention", "full_attention"]), "bfloat16"),
+    "gguf-afmoe": ("Afmoe", dict(COMMON, hidden_size=18, num_hidden_layers=4, num_dense_layers=1, moe_intermediate_size=14, num_experts=7, num_experts_per_tok=3, route_scale=1.7, mup_enabled=True, sliding_window=11), None),
+    "vaultgemma": ("VaultGemma", dict(COMMON, hidden_size=18, sliding_window=12, query_pre_attn_scalar=17, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "bfloat16"),
+    "flex-olmo": ("FlexOlmo", dict(COMMON, hidden_size=36, head_dim=None, intermediate_size=14, num_experts=5, num_experts_per_tok=2), "bfloat16"),
+    "jais2": ("Jais2", dict(COMMON, hidden_size=30), "bfloat16"),
+    "gguf-jais2": ("Jais2", dict(COMMON, hidden_size=30), None),
+    "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
+    "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
 
 # Files as they were written before transformers 5: what replaces rope_parameters in config.json.
@@ -221,7 +256,7 @@ EDITS = {
     "gemma4": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=2),
 }
 # Text settings in config.json itself, mrope as it was written before transformers 5.
-FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
+FLAT = dict.fromkeys(("qwen2-vl", "qwen2-5-vl"), dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1])))
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
@@ -239,5 +274,12 @@ CLASSES = {
     "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
     "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Llava": ("LlavaConfig", "LlavaForConditionalGeneration"),
+    "SmolVLM": ("SmolVLMConfig", "SmolVLMForConditionalGeneration"),
+    "InternVL": ("InternVLConfig", "InternVLForConditionalGeneration"),
+    "Qwen2VL": ("Qwen2VLConfig", "Qwen2VLForConditionalGeneration"),
+    "Ernie4_5_Moe": ("Ernie4_5_MoeConfig", "Ernie4_5_MoeForCausalLM"),
+    "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),
+    "Qwen3VLMoe": ("Qwen3VLMoeConfig", "Qwen3VLMoeForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }

@@ -41,9 +41,19 @@ ARCHITECTURES = {
     "Qwen3_5ForCausalLM": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Gemma4ForCausalLM": "gemma4",
+    "GraniteMoeForCausalLM": "granitemoe",
+    "GraniteMoeSharedForCausalLM": "granitemoe",
+    "AfmoeForCausalLM": "afmoe",
+    "Jais2ForCausalLM": "jais2",
+    "Ernie4_5_MoeForCausalLM": "ernie4_5-moe",
+    "Dots1ForCausalLM": "dots1",
+    "MiniMaxM2ForCausalLM": "minimax-m2",
+    "HunYuanMoEV1ForCausalLM": "hunyuan-moe",
+    "Qwen3VLForConditionalGeneration": "qwen3vl",
+    "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
-PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
+PERMUTED = {"llama", "olmo", "granite", "granitemoe", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -123,8 +133,8 @@ def parts_of_heads(writer, config):
     writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
 
 
-ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3", "apertus")} | {
-    name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "granitemoe", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
+    name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "minimax-m2", "stablelm", "phi2", "nemotron")
 }
 
 
@@ -205,14 +215,59 @@ MORE_METADATA = {
     "olmo": olmo,
     "olmo2": write_windows,
     "granite": granite,
+    "granitemoe": granite,
+    "afmoe": lambda writer, config: writer.add_sliding_window(config.sliding_window),
     "command-r": command_r,
     "cohere2": cohere2,
     "nemotron": nemotron,
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
     "llama4": lambda writer, config: writer.add_interleave_moe_layer_step(config.interleave_moe_layer_step),
+    **dict.fromkeys(("qwen3vl", "qwen3vlmoe"), lambda writer, config: writer.add_num_deepstack_layers(3)),
     "gpt-oss": lambda writer, config: writer.add_sliding_window(config.sliding_window),
 }
+
+
+def sigmoid_experts(writer, config):
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_leading_dense_block_count(config.first_k_dense_replace)
+
+
+def ernie_experts(writer, config):
+    writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+    writer.add_leading_dense_block_count(config.moe_layer_start_index)
+    writer.add_expert_shared_count(config.moe_num_shared_experts)
+    writer.add_expert_shared_feed_forward_length(config.moe_intermediate_size * config.moe_num_shared_experts)
+
+
+def hunyuan_experts(writer, config):
+    writer.add_expert_shared_feed_forward_length(config.intermediate_size)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_count(1)
+
+
+def minimax_experts(writer, config):
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+
+
+def granite_experts(writer, config):
+    if getattr(config, "shared_intermediate_size", 0):
+        writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+
+
+def afmoe_experts(writer, config):
+    writer.add_expert_shared_count(config.num_shared_experts)
+    writer.add_leading_dense_block_count(config.num_dense_layers)
+    writer.add_expert_weights_norm(True)
+    writer.add_expert_weights_scale(config.route_scale)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+
+
+MORE_EXPERTS = {"granitemoe": granite_experts, "afmoe": afmoe_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
 
 
 def write_experts(writer, config, architecture):
@@ -224,12 +279,8 @@ def write_experts(writer, config, architecture):
         writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture in {"qwen2moe"} | DELTA_RULE:
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    MORE_EXPERTS.get(architecture, lambda *_: None)(writer, config)
     if architecture == "glm4moe":
-        writer.add_expert_shared_count(config.n_shared_experts)
-        writer.add_expert_weights_scale(config.routed_scaling_factor)
-        writer.add_expert_weights_norm(config.norm_topk_prob)
-        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
-        writer.add_leading_dense_block_count(config.first_k_dense_replace)
         writer.add_nextn_predict_layers(0)
 
 
@@ -292,6 +343,14 @@ class TensorWriter:
         gate, up = values.reshape(values.shape[0], 2, -1, values.shape[2]).swapaxes(0, 1)
         self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
+        return values.astype(numpy.float32)
+
+    def write_granite_shared(self, name, parameter):
+        """One matrix of gate and up as the converter's two."""
+        layer = name.split(".")[2]
+        values = parameter.detach().numpy().astype(numpy.float16)
+        for part, of_part in zip(("gate", "up"), numpy.split(values, 2)):
+            self.writer.add_tensor(f"blk.{layer}.ffn_{part}_shexp.weight", of_part)
         return values.astype(numpy.float32)
 
     def write_llama4_experts(self, name, parameter):
@@ -381,7 +440,7 @@ def target_name(names, name):
     part = ".".join(name.split(".")[3:])
     if part in GEMMA4_BARE:
         return f"blk.{name.split('.')[2]}.{GEMMA4_BARE[part]}"
-    target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
+    target = names.get_name(name, try_suffixes=(".weight", ".bias"))
     assert target is not None, name
     bare = ("experts.gate_up_proj", "experts.down_proj", "self_attn.sinks")
     return target + ".weight" if name.endswith(bare) else target
@@ -408,9 +467,13 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             writer.add_tensor(f"blk.{name.split('.')[2]}.layer_output_scale.weight", buffer.detach().numpy().copy())
     norms_of_heads = {}
     for name, parameter in model.named_parameters():
+        name = name.replace(".language_model.", ".")
         if "_layernorm.norms." in name:  # the converter stacks those of all heads
             target = f"blk.{name.split('.')[2]}.attn_{'q' if 'q_layernorm' in name else 'k'}_norm.weight"
             norms_of_heads.setdefault(target, []).append(parameter.detach().numpy().copy())
+            continue
+        if name.endswith(("e_score_correction_bias", "mlp.expert_bias")):  # parameters in ernie4_5-moe and afmoe
+            writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", parameter.detach().numpy().squeeze().copy())
             continue
         if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
             part = "q" if "q_norm" in name else "k"
@@ -418,7 +481,11 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if architecture == "llama4" and ".experts." in name:
+        if architecture == "granitemoe":
+            name = name.replace("router.weight", "router.layer.weight").replace("experts.down_proj", "output_linear.weight")
+        if name.endswith("shared_mlp.input_linear.weight"):
+            back = tensors.write_granite_shared(name, parameter)
+        elif architecture == "llama4" and ".experts." in name:
             back = tensors.write_llama4_experts(name, parameter)
         elif architecture == "gpt-oss" and ".experts." in name:
             back = tensors.write_gpt_oss_experts(name, parameter)

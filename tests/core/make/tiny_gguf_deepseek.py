@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""DeepSeek V2 and V3 of transformers as GGUF files, as llama.cpp's converter writes their architecture."""
+"""DeepSeek V2 and V3, and GLM-4.7-Flash, of transformers as GGUF files, as llama.cpp's converter writes their architecture."""
 
 import gguf
 import numpy
@@ -28,7 +28,8 @@ def write_metadata(writer, config, sigmoid):
     writer.add_rope_dimension_count(config.qk_rope_head_dim)
     if "mscale_all_dim" in config.rope_parameters:
         writer.add_rope_scaling_yarn_log_mul(0.1 * config.rope_parameters["mscale_all_dim"])
-    writer.add_leading_dense_block_count(config.first_k_dense_replace)
+    is_glm = config.model_type == "glm4_moe_lite"
+    writer.add_leading_dense_block_count(config.mlp_layer_types.count("dense") if is_glm else config.first_k_dense_replace)
     writer.add_expert_count(config.n_routed_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_expert_feed_forward_length(config.moe_intermediate_size)
@@ -36,7 +37,8 @@ def write_metadata(writer, config, sigmoid):
     writer.add_expert_weights_scale(config.routed_scaling_factor)
     if sigmoid:
         writer.add_expert_weights_norm(config.norm_topk_prob)
-        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        if not is_glm:
+            writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
         writer.add_expert_group_count(config.n_group)
         writer.add_expert_group_used_count(config.topk_group)
 
@@ -63,7 +65,7 @@ def write_deepseek_gguf(path, model, tokenizer, split):
     config = model.config
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.DEEPSEEK2, config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, "deepseek2")
-    write_metadata(writer, config, type(model).__name__.startswith("DeepseekV3"))
+    write_metadata(writer, config, not type(model).__name__.startswith("DeepseekV2"))
     write_tokenizer(writer, config.vocab_size, tokenizer)
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):

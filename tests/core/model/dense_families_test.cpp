@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// InternLM3, Ministral 3 and Apertus: values read from keys of config.json, their defaults, and
-// rejected values. The numbers of complete models are tested in families_test.cpp.
+// InternLM3, Ministral 3, Apertus, text parts of models with pictures: values read from keys of
+// config.json, their defaults, and rejected values. The numbers of complete models are tested in
+// families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +93,114 @@ TEST(DenseFamilies, HunyuanStretchesItsBase) {
   EXPECT_EQ(ConfigWith("hunyuan", {{"rope_parameters", rope}}).rope_scaling.kind,
             RopeScalingKind::kDynamic);
   EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("cannot be stretched"));
+}
+
+TEST(DenseFamilies, Qwen3VlReadsItsText) {
+  const ModelConfig plain = ConfigWith("qwen3-vl", {{"text_config", Json::object()}});
+  EXPECT_EQ(plain.layers, 32);
+  EXPECT_EQ(plain.hidden, 4096);
+  EXPECT_EQ(plain.feed_forward, 22016);
+  EXPECT_EQ(plain.vocabulary, 151936);
+  EXPECT_EQ(plain.key_value_heads, 32);
+  EXPECT_EQ(plain.head_dim, 128);
+  EXPECT_EQ(plain.trained_context, 128000);
+  EXPECT_EQ(plain.rope_base, 500000.0);
+  EXPECT_EQ(plain.norm_epsilon, 1e-6);
+  EXPECT_FALSE(plain.tied_embeddings);
+  EXPECT_EQ(plain.query_key_norm, QueryKeyNorm::kHead);
+  // As published: the text's own keys of ties have no effect, those of the whole model have.
+  const Json rope = {
+      {"mrope_interleaved", true}, {"mrope_section", {24, 20, 20}}, {"rope_type", "default"}};
+  const Json text = {{"num_attention_heads", 16},
+                     {"num_key_value_heads", nullptr},
+                     {"rope_scaling", rope},
+                     {"rope_theta", 5e6},
+                     {"tie_word_embeddings", true}};
+  const ModelConfig config = ConfigWith("qwen3-vl", {{"text_config", text}});
+  EXPECT_EQ(config.key_value_heads, 16);
+  EXPECT_EQ(config.rope_base, 5e6);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kNone);
+  EXPECT_FALSE(config.tied_embeddings);
+  EXPECT_TRUE(ConfigWith("qwen3-vl", {{"tie_word_embeddings", true}}).tied_embeddings);
+  EXPECT_THAT(ErrorWith("qwen3-vl", {{"text_config", {{"model_type", "qwen3"}}}}),
+              HasSubstr("Supported there: qwen3_vl_text"));
+}
+
+TEST(DenseFamilies, VaultGemmaAndJais2ReadDefaults) {
+  const ModelConfig vault = ConfigWith("vaultgemma", {{"layer_types", nullptr},
+                                                      {"sliding_window", nullptr},
+                                                      {"attn_logit_softcapping", nullptr},
+                                                      {"final_logit_softcapping", "null"},
+                                                      {"num_attention_heads", nullptr},
+                                                      {"num_key_value_heads", nullptr}});
+  EXPECT_FALSE(vault.output_norms);
+  EXPECT_TRUE(vault.norm_adds_one);
+  EXPECT_EQ(vault.attention[0].window, 4096);
+  EXPECT_EQ(vault.attention[1].window, 0);
+  EXPECT_EQ(vault.attention_softcap, 50.0);
+  EXPECT_EQ(vault.final_softcap, 0.0);
+  EXPECT_EQ(vault.heads, 8);
+  EXPECT_EQ(vault.key_value_heads, 4);
+  const Json no_biases = {{"attention_bias", false}, {"mlp_bias", false}};
+  EXPECT_THAT(OpenErrorWith("jais2", no_biases), HasSubstr("bias' has no place"));
+  EXPECT_EQ(OpenErrorWith("jais2", {{"attention_bias", nullptr}, {"mlp_bias", nullptr}}), "");
+  EXPECT_EQ(ConfigWith("jais2", {{"hidden_act", nullptr}}).activation, Activation::kSquaredRelu);
+  EXPECT_FALSE(ConfigWith("jais2", {}).gated_mlp);
+}
+
+// Files of models with pictures hold only those keys of the text that differ from the defaults.
+TEST(DenseFamilies, TextsHaveTheDefaultsOfTheirFamilies) {
+  const auto text = [](const char* type, const char* text_type) {
+    return ConfigWith("llava", {{"model_type", type},
+                                {"text_config", {{"model_type", text_type}, {"vocab_size", 264}}}});
+  };
+  const ModelConfig llama = text("llava", "llama");
+  EXPECT_EQ(llama.layers, 32);
+  EXPECT_EQ(llama.hidden, 4096);
+  EXPECT_EQ(llama.feed_forward, 11008);
+  EXPECT_EQ(llama.key_value_heads, 32);
+  EXPECT_EQ(llama.trained_context, 2048);
+  const ModelConfig mistral = text("llava_next", "mistral");
+  EXPECT_EQ(mistral.feed_forward, 14336);
+  EXPECT_EQ(mistral.key_value_heads, 8);
+  EXPECT_EQ(mistral.trained_context, 131072);
+  EXPECT_EQ(mistral.attention[0].window, 4096);
+  const ModelConfig qwen2 = text("llava_onevision", "qwen2");
+  EXPECT_EQ(qwen2.feed_forward, 22016);
+  EXPECT_EQ(qwen2.trained_context, 32768);
+  const ModelConfig qwen3 = text("internvl", "qwen3");
+  EXPECT_EQ(qwen3.head_dim, 128);
+  EXPECT_EQ(qwen3.query_key_norm, QueryKeyNorm::kHead);
+  const ModelConfig cohere2 = text("aya_vision", "cohere2");
+  EXPECT_EQ(cohere2.layers, 40);
+  EXPECT_EQ(cohere2.heads, 64);
+  EXPECT_EQ(text("idefics3", "llama").hidden, 4096);
+  EXPECT_THAT(test::ErrorMessage([&] { text("smolvlm", "qwen2"); }),
+              HasSubstr("Supported there: llama"));
+}
+
+// As the classes of transformers 5.24 tie them.
+TEST(DenseFamilies, TextsAreTiedWhereTransformersTiesThem) {
+  const auto tied = [](const char* type, const char* text_type, const Json& whole,
+                       const Json& text) {
+    Json texts = {{"model_type", text_type}, {"vocab_size", 264}, {"tie_word_embeddings", text}};
+    if (text.is_null()) texts.erase("tie_word_embeddings");
+    return ConfigWith(
+               "llava",
+               {{"model_type", type}, {"tie_word_embeddings", whole}, {"text_config", texts}})
+        .tied_embeddings;
+  };
+  for (const char* type : {"llava", "llava_next", "smolvlm", "idefics3"}) {
+    EXPECT_FALSE(tied(type, "llama", nullptr, nullptr)) << type;
+    EXPECT_TRUE(tied(type, "llama", true, nullptr)) << type;
+  }
+  EXPECT_TRUE(tied("llava", "llama", false, true));
+  EXPECT_TRUE(tied("llava_onevision", "qwen2", false, true));
+  EXPECT_FALSE(tied("llava_next", "mistral", false, true));
+  EXPECT_FALSE(tied("smolvlm", "llama", false, true));
+  EXPECT_FALSE(tied("internvl", "qwen3", false, true));
+  EXPECT_TRUE(tied("internvl", "qwen2", nullptr, false));
+  EXPECT_TRUE(tied("aya_vision", "cohere2", nullptr, nullptr));
 }
 
 TEST(DenseFamilies, InternLmReadsItsOwnKeys) {

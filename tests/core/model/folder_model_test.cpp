@@ -77,6 +77,7 @@ TEST(FolderModel, ReadsWhichLayersHaveExperts) {
             (Layers{true, true, true}));
   EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen3-moe"))), (Layers{false, true}));
   EXPECT_EQ(layers(ReadFolderConfig(Tiny("glm4-moe"))), (Layers{false, true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("dots1"))), (Layers{false, true, true}));
   EXPECT_EQ(layers(ConfigWith("glm4-moe", {{"first_k_dense_replace", 0}})),
             (Layers{true, true, true}));
 }
@@ -102,7 +103,7 @@ TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
               HasSubstr("the model_type 'deepseek_v32' is not supported: it has attention over "
                         "latent keys and values (MLA)"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
-  EXPECT_THAT(ErrorWith("llama", {{"model_type", "llava"}}),
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "paligemma"}}),
               HasSubstr("it has layers for pictures around a text part"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
               HasSubstr("the model_type 'nobody' is not supported yet"));
