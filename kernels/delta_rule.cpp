@@ -54,6 +54,12 @@ void DeltaRow(const float* q, const float* k, const float* v, float decay, float
   Update(q, k, decay, change, key_dim, value_dim, state, out);
 }
 
+// One row of one head of a state space.
+void StateSpaceRow(const float* q, const float* k, const float* v, float decay, int64_t key_dim,
+                   int64_t value_dim, float* state, float* out) {
+  Update(q, k, decay, v, key_dim, value_dim, state, out);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
@@ -61,6 +67,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace midscope::kernels {
 HWY_EXPORT(DeltaRow);
+HWY_EXPORT(StateSpaceRow);
 
 void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, const float* v,
                     const float* decay, const float* rate, int64_t rows, float* state, float* out,
@@ -81,6 +88,12 @@ void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, con
         const int64_t key = row * key_width + key_head * shape.key_dim;
         const int64_t value = row * value_width + head * shape.value_dim;
         const int64_t number = row * shape.value_heads + head;
+        if (rate == nullptr) {
+          HWY_DYNAMIC_DISPATCH(StateSpaceRow)
+          (q + key, k + key, v + value, decay[number], shape.key_dim, shape.value_dim, of_head,
+           out + value);
+          continue;
+        }
         HWY_DYNAMIC_DISPATCH(DeltaRow)
         (q + key, k + key, v + value, decay[number], rate[number], shape.key_dim, shape.value_dim,
          change, of_head, out + value);

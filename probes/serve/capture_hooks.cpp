@@ -182,7 +182,7 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
   if (point->layer >= 0 && !config.HasAttention(point->layer) &&
       (HasHeads(point->site) || HoldsPattern(point->site))) {
     throw UsageError(
-        thing, "this layer has no attention: a gated delta rule mixes its tokens",
+        thing, fmt::format("this layer has no attention: {} mixes its tokens", config.Mixer().kind),
         fmt::format("Take blocks.{}.hook_attn_out, or a layer that attends", point->layer));
   }
   if (IsKeyOrValue(point->site) && config.SharesKeys(point->layer)) {

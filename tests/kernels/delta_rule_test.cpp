@@ -24,7 +24,7 @@ struct DeltaCase {
   int64_t rows;
   Floats q, k, v, decay, rate;
 
-  DeltaCase(const DeltaShape& of, int64_t count) : shape(of), rows(count) {
+  DeltaCase(const DeltaShape& of, int64_t count, bool rates = true) : shape(of), rows(count) {
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     std::uniform_real_distribution<float> share(0.05f, 0.99f);
@@ -38,7 +38,7 @@ struct DeltaCase {
     for (float& value : k) value /= std::sqrt(static_cast<float>(shape.key_dim));
     fill(v, rows * shape.value_heads * shape.value_dim, normal);
     fill(decay, rows * shape.value_heads, share);
-    fill(rate, rows * shape.value_heads, share);
+    if (rates) fill(rate, rows * shape.value_heads, share);
   }
 
   int64_t StateSize() const { return shape.value_heads * shape.key_dim * shape.value_dim; }
@@ -50,8 +50,8 @@ struct DeltaCase {
     const int64_t value = first * shape.value_heads * shape.value_dim;
     const int64_t number = first * shape.value_heads;
     GatedDeltaRule(shape, q.data() + key, k.data() + key, v.data() + value, decay.data() + number,
-                   rate.data() + number, last - first, state.data(), out.data() + value, executor,
-                   nullptr);
+                   rate.empty() ? nullptr : rate.data() + number, last - first, state.data(),
+                   out.data() + value, executor, nullptr);
   }
 
   // The formula, in double precision.
@@ -75,7 +75,7 @@ struct DeltaCase {
           };
           double recalled = 0;
           for (int64_t i = 0; i < shape.key_dim; ++i) recalled += keys[i] * cell(i);
-          const double change = rate[number] * (v[at] - recalled);
+          const double change = rate.empty() ? v[at] : rate[number] * (v[at] - recalled);
           for (int64_t i = 0; i < shape.key_dim; ++i) {
             cell(i) += keys[i] * change;
             out[at] += queries[i] * cell(i);
@@ -105,6 +105,8 @@ TEST(DeltaRule, IsItsFormula) {
     ExpectFormula({shape, 23});
     ExpectFormula({{.key_heads = 3, .value_heads = 3, .key_dim = 32, .value_dim = 16}, 9});
     ExpectFormula({{.key_heads = 1, .value_heads = 1, .key_dim = 1, .value_dim = 1}, 5});
+    shape.tiled = false;
+    ExpectFormula({shape, 23, /*rates=*/false});
   });
 }
 

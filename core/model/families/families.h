@@ -61,7 +61,10 @@
   FAMILY(gpt_bigcode, GptBigCode)   \
   FAMILY(qwen3_next, Qwen3Next)     \
   FAMILY(qwen3_next, Qwen35)        \
-  FAMILY(qwen3_next, Qwen35Moe)
+  FAMILY(qwen3_next, Qwen35Moe)    \
+  FAMILY(lfm2, Lfm2)                \
+  FAMILY(lfm2, Lfm2Moe)             \
+  FAMILY(granite, GraniteHybrid)
 // clang-format on
 
 namespace midscope {

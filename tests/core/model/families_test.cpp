@@ -367,7 +367,15 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "qwen3-5-pictures",
                            "gguf-qwen3-next",
                            "gguf-qwen3-5",
-                           "gguf-qwen3-5-moe"}) {
+                           "gguf-qwen3-5-moe",
+                           "lfm2",
+                           "lfm2-moe",
+                           "gguf-lfm2",
+                           "gguf-lfm2-moe",
+                           "granite-hybrid",
+                           "granite-hybrid-experts",
+                           "gguf-granite-hybrid",
+                           "gguf-granite-hybrid-experts"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
