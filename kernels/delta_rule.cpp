@@ -56,7 +56,7 @@ void DeltaRow(const float* q, const float* k, const float* v, float decay, float
 
 // Returns the weight of a row's value for a query that later rows have changed, and takes the query
 // before this row.
-float WeightOfRow(const float* k, float decay, float rate, int64_t key_dim, float* query) {
+float WeightOfRow(const float* k, float decay, const float* rate, int64_t key_dim, float* query) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   auto sums = hn::Zero(d);
@@ -65,13 +65,20 @@ float WeightOfRow(const float* k, float decay, float rate, int64_t key_dim, floa
     sums = hn::MulAdd(hn::LoadU(d, k + i), hn::LoadU(d, query + i), sums);
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   for (; i < key_dim; ++i) sum += k[i] * query[i];
-  const float weight = rate * sum;
+  const float weight = rate ? *rate * sum : sum;
+  const float removed = rate ? weight : 0;
   ForEachVector(key_dim, [&](auto part, int64_t at) HWY_ATTR {
     const auto kept =
-        hn::NegMulAdd(hn::Set(part, weight), hn::LoadU(part, k + at), hn::LoadU(part, query + at));
+        hn::NegMulAdd(hn::Set(part, removed), hn::LoadU(part, k + at), hn::LoadU(part, query + at));
     hn::StoreU(hn::Mul(hn::Set(part, decay), kept), part, query + at);
   });
   return weight;
+}
+
+// One row of one head of a state space.
+void StateSpaceRow(const float* q, const float* k, const float* v, float decay, int64_t key_dim,
+                   int64_t value_dim, float* state, float* out) {
+  Update(q, k, decay, v, key_dim, value_dim, state, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -82,6 +89,7 @@ HWY_AFTER_NAMESPACE();
 namespace midscope::kernels {
 HWY_EXPORT(DeltaRow);
 HWY_EXPORT(WeightOfRow);
+HWY_EXPORT(StateSpaceRow);
 
 namespace {
 
@@ -113,6 +121,12 @@ void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, con
         const int64_t key = row * key_width + key_head * shape.key_dim;
         const int64_t value = row * value_width + head * shape.value_dim;
         const int64_t number = row * shape.value_heads + head;
+        if (rate == nullptr) {
+          HWY_DYNAMIC_DISPATCH(StateSpaceRow)
+          (q + key, k + key, v + value, decay[number], shape.key_dim, shape.value_dim, of_head,
+           out + value);
+          continue;
+        }
         HWY_DYNAMIC_DISPATCH(DeltaRow)
         (q + key, k + key, v + value, decay[number], rate[number], shape.key_dim, shape.value_dim,
          change, of_head, out + value);
@@ -133,9 +147,9 @@ void DeltaRuleWeights(const DeltaShape& shape, const float* q, const float* k, c
       std::copy_n(q + at, shape.key_dim, query);
       for (int64_t row = rows - 1; row >= 0 && !Cancelled(cancel); --row) {
         const int64_t number = row * shape.value_heads + head;
-        weights[head * rows + row] =
-            HWY_DYNAMIC_DISPATCH(WeightOfRow)(k + row * shape.key_heads * shape.key_dim + at,
-                                              decay[number], rate[number], shape.key_dim, query);
+        weights[head * rows + row] = HWY_DYNAMIC_DISPATCH(WeightOfRow)(
+            k + row * shape.key_heads * shape.key_dim + at, decay[number],
+            rate ? rate + number : nullptr, shape.key_dim, query);
       }
     }
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gated delta rule (arXiv 2412.06464, equation 10), row by row: layers of Qwen3-Next and
-// Qwen3.5 that mix tokens without attention.
+// The gated delta rule (arXiv 2412.06464, equation 10) and the state space of Mamba-2 (arXiv
+// 2405.21060), row by row: layers that mix tokens without attention.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct DeltaShape {
 
 // For each row, with its query q, key k (both [key_dim]), value v [value_dim], decay a and rate b
 // of a value head whose state is S [key_dim, value_dim]:
-//   S = a S;  S += k (b (v - S^T k))^T;  out = S^T q.
+//   S = a S;  S += k (b (v - S^T k))^T;  out = S^T q;
+// or without rates (rate == nullptr), as a state space has it, S = a S + k v^T.
 // q, k [rows, key_heads, key_dim], v, out [rows, value_heads, value_dim], decay, rate [rows,
 // value_heads]: all contiguous float32. state [value_heads, key_dim, value_dim] holds the state
 // before the first row, and then the state after the last one. A row's numbers do not depend on how

@@ -127,7 +127,7 @@ class Loader {
     LayerWeights weights;
     const bool own_keys = attention.keys_of < 0;
     if (attention.recurrent) {
-      weights.delta = Delta(prefix);
+      weights.mixer = Mixer(prefix);
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -180,20 +180,32 @@ class Loader {
     return weights;
   }
 
-  DeltaWeights Delta(const std::string& prefix) {
+  MixerWeights Mixer(const std::string& prefix) {
     const DeltaRule& rule = config_.delta_rule;
-    const std::string own = prefix + "delta_";
-    DeltaWeights weights;
-    weights.input = Stack(config_.hidden, {{own + "mixed", rule.mixed_width()},
-                                           {own + "gate", rule.value_width()},
-                                           {own + "rate", rule.value_heads},
-                                           {own + "decay", rule.value_heads}});
-    weights.decay_bias = at::tensor(Vector(own + "decay_bias", rule.value_heads));
-    weights.decay_scale = at::tensor(Vector(own + "decay_scale", rule.value_heads));
-    if (rule.log_decays) weights.decay_scale.exp_().neg_();
-    weights.taps = Floats(own + "taps", rule.mixed_width(), rule.taps).t().contiguous();
-    weights.norm = at::tensor(Vector(own + "norm", rule.value_dim));
-    weights.out = Stack(rule.value_width(), {{own + "out", config_.hidden}});
+    const StateSpace& space = config_.state_space;
+    const MixerSizes sizes = config_.Mixer();
+    const std::string own = prefix + "mixer_";
+    MixerWeights weights;
+    std::vector<Part> inputs = {{own + "in", 3 * config_.hidden}};
+    if (space.used()) inputs.front().outputs = space.width() + space.mixed_width() + space.heads;
+    if (rule.used()) {
+      inputs = {{own + "mixed", rule.mixed_width()},
+                {own + "gate", rule.value_width()},
+                {own + "rate", rule.value_heads},
+                {own + "decay", rule.value_heads}};
+    }
+    weights.input = Stack(config_.hidden, inputs);
+    if (const int64_t heads = rule.used() ? rule.value_heads : space.heads; heads > 0) {
+      weights.decay_bias = at::tensor(Vector(own + "decay_bias", heads));
+      weights.decay_scale = at::tensor(Vector(own + "decay_scale", heads));
+      if (rule.log_decays || space.log_decays) weights.decay_scale.exp_().neg_();
+      weights.norm = at::tensor(Vector(own + "norm", rule.used() ? rule.value_dim : space.width()));
+    }
+    if (space.used()) weights.skip = at::tensor(Vector(own + "skip", space.heads));
+    weights.taps = Floats(own + "taps", sizes.channels, sizes.taps).t().contiguous();
+    if (source_.Find(own + "taps.bias") != nullptr)
+      weights.taps_bias = at::tensor(Vector(own + "taps.bias", sizes.channels));
+    weights.out = Stack(sizes.outputs, {{own + "out", config_.hidden}});
     return weights;
   }
 

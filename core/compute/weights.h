@@ -59,18 +59,23 @@ struct LatentWeights {
   Projection value_out;  // [heads * value, rank]: maps the latent key to heads' values
 };
 
-// Weights of a layer with ModelConfig::delta_rule.
-struct DeltaWeights {
-  Projection input;        // query, key and value; gate [value width]; rates; decays
-  at::Tensor decay_bias;   // [value_heads], like the following in float32 and host memory
-  at::Tensor decay_scale;  // [value_heads], negative
-  at::Tensor taps;         // [rows of the convolution, mixed width]
-  at::Tensor norm;         // [value_dim]
-  Projection out;          // value width inputs
+// Weights of a layer without attention; what its mixer does not have is undefined. Vectors are in
+// float32 and host memory. decay_bias, decay_scale and skip are [value heads] or [heads].
+struct MixerWeights {
+  // Delta rule: query, key and value; gate; rates; decays. State space: gate; x, b and c; steps.
+  // Convolution: b, c and x.
+  Projection input;
+  at::Tensor decay_bias;   // of decays or steps
+  at::Tensor decay_scale;  // negative
+  at::Tensor taps;         // [rows of the convolution, channels]
+  at::Tensor taps_bias;    // [channels]; undefined: none
+  at::Tensor skip;
+  at::Tensor norm;  // [value_dim], or of a state space [width]
+  Projection out;   // MixerSizes::outputs inputs
 };
 
 struct LayerWeights {
-  DeltaWeights delta;  // only in layers without attention
+  MixerWeights mixer;  // only in layers without attention
   LatentWeights latent;
   XieluSettings xielu;         // used if that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
@@ -106,9 +111,9 @@ struct LayerWeights {
       visit(part.gate_up);
       visit(part.down);
     };
-    if (delta.out.weight.outputs() > 0) {
-      visit(delta.input);
-      visit(delta.out);
+    if (mixer.out.weight.outputs() > 0) {
+      visit(mixer.input);
+      visit(mixer.out);
     } else if (latent.key.weight.outputs() > 0) {
       if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
       for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})

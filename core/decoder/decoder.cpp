@@ -247,7 +247,7 @@ int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
   return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, parts,
                                  static_cast<int64_t>(distinct.size())) +
          parts.memories * MemoryBytes(parts_->config) +
-         DeltaStateBytes(parts_->config, rows, parts.first_layer);
+         MixerStateBytes(parts_->config, rows, parts.first_layer);
 }
 
 namespace {

@@ -69,7 +69,7 @@ void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice
   if (settings.groups > 1) LeaveOutGroups(settings, choice);
   const std::vector<size_t> chosen = Largest(choice, settings.per_row);
   std::vector<float> weights(values.size(), 0.0f);
-  float sum = 0;
+  auto sum = static_cast<float>(settings.sum_epsilon);
   for (const size_t expert : chosen) sum += values[expert];
   for (const size_t expert : chosen) {
     weights[expert] = (settings.normalised ? values[expert] / sum : values[expert]) *

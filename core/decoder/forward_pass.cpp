@@ -7,7 +7,7 @@
 
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/attention/latent_attention.h"
-#include "core/decoder/delta_rule_step.h"
+#include "core/decoder/mixer_step.h"
 #include "core/decoder/mlp.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
@@ -151,7 +151,7 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
   // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
-  config_.HasAttention(layer) ? AttentionHalf(sequences, layer) : DeltaRuleHalf(sequences, layer);
+  config_.HasAttention(layer) ? AttentionHalf(sequences, layer) : MixerHalf(sequences, layer);
   MlpHalf(sequences, layer);
   for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
   Show(sequences, HookSite::kResidPost, layer, residual_);
@@ -254,16 +254,16 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
              Projected(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out));
 }
 
-void ForwardPass::DeltaRuleHalf(std::vector<SequencePass>& sequences, int64_t layer) {
-  const DeltaWeights& weights = weights_.layers[static_cast<size_t>(layer)].delta;
+void ForwardPass::MixerHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  const MixerWeights& weights = weights_.layers[static_cast<size_t>(layer)].mixer;
   EnterAttention(sequences, layer);
   const at::Tensor projected = Projected(normalized_, weights.input);
   context_.ThrowIfCancelled();
-  at::Tensor z = Empty(packed_rows_, config_.delta_rule.value_width());
+  at::Tensor z = Empty(packed_rows_, config_.Mixer().outputs);
   for (SequencePass& sequence : sequences) {
     sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
     if (sequence.active_rows() == 0) continue;
-    MixByDeltaRule({config_, weights, executor_, context_}, sequence, layer, projected, z);
+    MixRows({config_, weights, executor_, context_}, sequence, layer, projected, z);
   }
   DropUnneededRows(sequences, z);
   LeaveMixer(sequences, layer, Projected(z, weights.out));

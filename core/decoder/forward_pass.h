@@ -85,7 +85,7 @@ class ForwardPass {
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  void DeltaRuleHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  void MixerHalf(std::vector<SequencePass>& sequences, int64_t layer);
   // Drops active rows, rows of the residual stream and rows of z [packed rows, heads * head_dim]
   // before first_needed_row.
   void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);

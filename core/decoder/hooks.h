@@ -36,10 +36,11 @@
 // turned so that its product with hook_rot_q is the logit. Without rotation (ALiBi, layers without
 // positions), both are the finished q and k.
 // hook_effective_pattern, float32 and read-only, has the weights with which the values of all rows
-// make up a row's output in a layer that mixes them by a delta rule: its value heads, before norm
-// and gate. Weights may be negative; their sum is not 1. A value holds the last rows of the
-// convolution before it. (In TransformerLens: compute_ssm_effective_attention.) A run whose hooks
-// request it computes every row, even if a trace has them.
+// make up a row's output in a layer that mixes them by a delta rule or a state space (there with
+// its steps and, for the row itself, its direct part): of each head with a matrix, before norm and
+// gate. Weights may be negative; their sum is not 1. A value is an output of the convolution, of
+// the last rows. (In TransformerLens: compute_ssm_effective_attention.) A run whose hooks request
+// it computes every row, even if a trace has them.
 // hook_embed is the input of layer 0: including learned positions (gpt2; TransformerLens excludes
 // them) and after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before

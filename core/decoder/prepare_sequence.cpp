@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/decoder/delta_rule_step.h"
+#include "core/decoder/mixer_step.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
@@ -80,7 +80,7 @@ void SetRows(SequencePass& sequence, const ModelConfig& config) {
   } else {
     sequence.changed_row.assign(static_cast<size_t>(config.layers), sequence.trace->rows());
   }
-  if (config.delta_rule.used() && ShowsEffectivePattern(sequence, config)) {
+  if (config.Mixer().heads > 0 && ShowsEffectivePattern(sequence, config)) {
     if (!sequence.request->rerun) sequence.trace->Truncate(0);
     std::fill(sequence.changed_row.begin(), sequence.changed_row.end(), 0);
   }
@@ -88,7 +88,7 @@ void SetRows(SequencePass& sequence, const ModelConfig& config) {
   MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
   sequence.first_row =
       FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
-  if (config.delta_rule.used()) StartAtStates(config, sequence);
+  if (config.HasMixers()) StartAtStates(config, sequence);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const RunRequest& request = *sequence.request;
   const ModelConfig& config = parts.config;
   if (!request.rerun || !sequence.keeps() || sequence.end_layer != config.layers ||
-      request.likeliest > 0 || request.ratios || config.delta_rule.used()) {
+      request.likeliest > 0 || request.ratios || config.HasMixers()) {
     return false;
   }
   const int64_t first_layer = sequence.FirstLayer();

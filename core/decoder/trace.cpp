@@ -94,7 +94,7 @@ int64_t Trace::bytes() const {
     if (memory.rows > 0)
       sums += static_cast<int64_t>(memory.matrix.nbytes() + memory.key_sums.nbytes());
   }
-  for (const auto& [layer, states] : storage_->delta_states) {
+  for (const auto& [layer, states] : storage_->mixer_states) {
     sums += static_cast<int64_t>(states.kept.nbytes());
     if (states.latest_row > 0) sums += static_cast<int64_t>(states.latest.nbytes());
   }
@@ -130,7 +130,7 @@ void Trace::DropLayersBelow(int64_t layer) {
   std::erase_if(storage_->channel_means,
                 [&](const auto& mean) { return mean.first.first < layer; });
   std::erase_if(storage_->memories, [&](const auto& memory) { return memory.first < layer; });
-  std::erase_if(storage_->delta_states, [&](const auto& states) { return states.first < layer; });
+  std::erase_if(storage_->mixer_states, [&](const auto& states) { return states.first < layer; });
 }
 
 void Trace::Truncate(int64_t rows) {
@@ -161,8 +161,8 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
   storage_->head_sums.clear();
   storage_->channel_means.clear();
   storage_->memories.clear();
-  for (auto& [layer, states] : storage_->delta_states) {
-    const DeltaStates& from = donor.storage_->delta_states.at(layer);
+  for (auto& [layer, states] : storage_->mixer_states) {
+    const MixerStates& from = donor.storage_->mixer_states.at(layer);
     const int64_t count = rows / kStateRows;
     states.kept.narrow(0, 0, count).copy_(from.kept.narrow(0, 0, count));
     states.latest_row = from.latest_row == rows ? rows : 0;
@@ -240,15 +240,11 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
          floats * kept * static_cast<int64_t>(sizeof(float));
 }
 
-int64_t DeltaStateSize(const DeltaRule& rule) {
-  return rule.value_heads * rule.key_dim * rule.value_dim + (rule.taps - 1) * rule.mixed_width();
-}
-
-int64_t DeltaStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer) {
+int64_t MixerStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer) {
   int64_t layers = 0;
   for (int64_t layer = first_layer; layer < config.layers; ++layer)
     layers += config.HasAttention(layer) ? 0 : 1;
-  return layers * (rows / kStateRows + 1) * DeltaStateSize(config.delta_rule) *
+  return layers * (rows / kStateRows + 1) * config.Mixer().state() *
          static_cast<int64_t>(sizeof(float));
 }
 
@@ -293,8 +289,8 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   };
   for (int64_t layer = first_layer; layer < config.layers; ++layer) {
     if (config.HasAttention(layer)) continue;
-    storage->delta_states[layer].kept =
-        at::empty({capacity / kStateRows, DeltaStateSize(config.delta_rule)}, at::kFloat);
+    storage->mixer_states[layer].kept =
+        at::empty({capacity / kStateRows, config.Mixer().state()}, at::kFloat);
   }
   if (residual) add(storage->residual, layers + 1, hidden_rows);
   if (residual && KeepsScale(config)) add(storage->norm_scale, layers, floats);

@@ -83,7 +83,7 @@ class Trace {
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
 // Returns the bytes of the states of stored layers without attention.
-int64_t DeltaStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer);
+int64_t MixerStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer);
 // Returns the bytes of one layer's compressive memory: a matrix and a vector per key-value head,
 // float32.
 int64_t MemoryBytes(const ModelConfig& config);

@@ -18,11 +18,8 @@ namespace midscope {
 
 class RecordedRows;
 
-// Returns the number of values of one such state (delta_rule_step.h).
-int64_t DeltaStateSize(const DeltaRule& rule);
-
 // The states of one layer, float32 in host memory.
-struct DeltaStates {
+struct MixerStates {
   at::Tensor kept;    // [capacity / kStateRows, state]: before rows kStateRows, 2 kStateRows ...
   at::Tensor latest;  // [state]: before latest_row
   int64_t latest_row = 0;  // 0: none
@@ -58,7 +55,7 @@ struct Trace::Storage {
   // For stored layers with a compressive memory: its state after earlier runs. Dropped when a row
   // that it contains is written again.
   std::map<int64_t, SegmentMemory> memories;
-  std::map<int64_t, DeltaStates> delta_states;  // of stored layers without attention
+  std::map<int64_t, MixerStates> mixer_states;  // of stored layers without attention
   // The latest re-run that can be recorded; null: none.
   std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;

@@ -227,4 +227,9 @@ std::optional<ConfigJson> ConfigJson::Object(std::string_view key) const {
   return ConfigJson(thing_, Name(key) + ".", root_, value);
 }
 
+bool ConfigJson::IsUnlimited(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  return value == nullptr || *value == nlohmann::json{0.0, {{"__float__", "Infinity"}}};
+}
+
 }  // namespace midscope

@@ -54,6 +54,9 @@ class ConfigJson {
       std::string_view key) const;  // numbers or booleans; returned as 0 or 1
   std::vector<std::string> Texts(std::string_view key) const;
   std::optional<ConfigJson> Object(std::string_view key) const;
+  // Whether a range is absent, null, or from 0 to infinity, which transformers 5 writes as an
+  // object.
+  bool IsUnlimited(std::string_view key) const;
 
  private:
   ConfigJson(std::string thing, std::string prefix, std::shared_ptr<const nlohmann::json> root,

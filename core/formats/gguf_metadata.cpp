@@ -68,8 +68,8 @@ int64_t GgufMetadata::CountOrZero(std::string_view key, int64_t max) const {
   return value;
 }
 
-std::vector<int64_t> GgufMetadata::CountsOfLayers(std::string_view key, int64_t layers,
-                                                  int64_t max) const {
+std::vector<int64_t> GgufMetadata::CountsOfLayers(std::string_view key, int64_t layers, int64_t max,
+                                                  int64_t least) const {
   const std::string full = Key(key);
   const GgufValue* value = file_.FindValue(full);
   if (value == nullptr || !value->is_array)
@@ -80,8 +80,8 @@ std::vector<int64_t> GgufMetadata::CountsOfLayers(std::string_view key, int64_t 
     Fail(fmt::format("{} holds {} numbers; the model has {} layers", full, counts.size(), layers));
   }
   for (const int64_t count : counts) {
-    if (count < 1 || count > max)
-      Fail(fmt::format("{} holds {}; each must be from 1 to {}", full, count, max));
+    if (count < least || count > max)
+      Fail(fmt::format("{} holds {}; each must be from {} to {}", full, count, least, max));
   }
   return counts;
 }

@@ -31,8 +31,10 @@ class GgufMetadata {
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0 if absent or 0
-  // Returns one number per layer, which the file states once or for each layer.
-  std::vector<int64_t> CountsOfLayers(std::string_view key, int64_t layers, int64_t max) const;
+  // Returns one number per layer, which the file states once or for each layer. `least`: of those
+  // that it states for each.
+  std::vector<int64_t> CountsOfLayers(std::string_view key, int64_t layers, int64_t max,
+                                      int64_t least = 1) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0 if absent or 0
   bool Flag(std::string_view key, bool otherwise) const;

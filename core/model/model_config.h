@@ -39,8 +39,9 @@ struct ClampedSwiglu {
 enum class QueryKeyNorm { kNone, kHead, kWidth, kEachHead };
 
 // kLearned: each position has an embedding, which is added to the token's (gpt2, opt). kSinusoidal:
-// likewise, but the embedding is computed, for any position (xglm).
-enum class PositionKind { kRotary, kAlibi, kLearned, kSinusoidal };
+// likewise, but the embedding is computed, for any position (xglm). kNone: attention sees the order
+// of tokens only through causality and through layers without attention (granite_hybrid).
+enum class PositionKind { kRotary, kAlibi, kLearned, kSinusoidal, kNone };
 
 // Whether positions have embeddings, which are added below the first layer.
 constexpr bool EmbedsPositions(PositionKind positions) {
@@ -54,6 +55,8 @@ constexpr const char* UnrotatedText(PositionKind positions) {
       return "it attends with ALiBi";
     case PositionKind::kLearned:
       return "its positions are learned embeddings";
+    case PositionKind::kNone:
+      return "its attention has no positions";
     default:
       return "its positions are sinusoidal embeddings";
   }
@@ -87,7 +90,7 @@ struct LayerAttention {
   int64_t head_dim = 0;         // if it is not the model's, which is the largest; else 0 (gemma4)
   int64_t key_value_heads = 0;  // if they are not the model's; else 0
   bool value_is_key = false;    // the projected key is also the value: there is no value matrix
-  bool recurrent = false;       // no attention: ModelConfig::delta_rule mixes the rows instead
+  bool recurrent = false;       // no attention: ModelConfig::Mixer mixes the rows instead
   // The earlier layer whose keys and values this one reads, instead of projecting its own (gemma4);
   // -1: none. They are rotated as this layer's plan says.
   int64_t keys_of = -1;
@@ -108,6 +111,7 @@ struct ExpertSettings {
   bool shared_gate = false;  // their output is scaled by the sigmoid of a projection (qwen2_moe)
   ExpertScore score = ExpertScore::kSoftmax;
   bool normalised = false;   // norm_topk_prob: chosen scores are divided by their sum
+  double sum_epsilon = 0;    // added to that sum (lfm2_moe)
   bool choice_bias = false;  // e_score_correction_bias: added to scores only for the choice
   // Experts can only be chosen from the groups_per_row groups with the largest sum of two scores.
   int64_t groups = 1;
@@ -160,6 +164,42 @@ struct DeltaRule {
   int64_t mixed_width() const { return 2 * key_width() + value_width(); }  // query, key, value
 };
 
+// Layers that mix rows by a gated convolution (lfm2) instead of attention: of the projections b, c
+// and x, each as wide as the stream, the output is c * convolution(b * x).
+struct ShortConvolution {
+  int64_t taps = 0;  // rows of the convolution, including the row itself; 0: no such layers
+  bool used() const { return taps > 0; }
+};
+
+// Layers that mix rows by a state space (Mamba-2, arXiv 2405.21060) instead of attention: each head
+// has a matrix S [state_dim, head_dim], and for each row with input x, b, c, step t = softplus and
+// decay a = exp(scale t): S = a S + b (t x)^T; output S^T c + skip x. x, b and c first pass a
+// causal convolution. The output times silu of a gate is then normed, in `groups` parts.
+struct StateSpace {
+  int64_t heads = 0;  // 0: the model has no such layers
+  int64_t head_dim = 0;
+  int64_t groups = 1;  // of consecutive heads, which share b and c
+  int64_t state_dim = 0;
+  int64_t taps = 0;         // as in DeltaRule
+  bool log_decays = false;  // likewise
+  bool used() const { return heads > 0; }
+  int64_t width() const { return heads * head_dim; }
+  int64_t group_width() const { return groups * state_dim; }
+  int64_t mixed_width() const { return width() + 2 * group_width(); }  // x, b, c
+};
+
+// The sizes of layers without attention. Their state is every head's matrix and the last inputs of
+// the convolution.
+struct MixerSizes {
+  const char* kind = "";  // for messages; empty: the model has no such layers
+  int64_t taps = 1;
+  int64_t channels = 0;  // of the convolution
+  int64_t matrices = 0;  // elements of all heads' matrices
+  int64_t outputs = 0;   // before the projection to the stream
+  int64_t heads = 0;     // that have matrices
+  int64_t state() const { return matrices + (taps - 1) * channels; }
+};
+
 struct ModelConfig {
   std::string architecture;  // "llama", "gemma2"; not read by the decoder
   std::string name;          // the model's name in the file; may be empty
@@ -188,7 +228,10 @@ struct ModelConfig {
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
   LatentAttention latent;
+  // At most one of these.
   DeltaRule delta_rule;
+  ShortConvolution convolution;
+  StateSpace state_space;
   // The heads' outputs are multiplied by the sigmoid of another projection of the layer's input.
   bool gated_attention = false;
   // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
@@ -264,6 +307,22 @@ struct ModelConfig {
     return attention.empty() ? LayerAttention{} : attention.at(static_cast<size_t>(layer));
   }
   bool HasAttention(int64_t layer) const { return !AttentionOf(layer).recurrent; }
+  bool HasMixers() const { return delta_rule.used() || convolution.used() || state_space.used(); }
+  MixerSizes Mixer() const {
+    const DeltaRule& rule = delta_rule;
+    const StateSpace& space = state_space;
+    if (rule.used()) {
+      return {"a gated delta rule", rule.taps,
+              rule.mixed_width(),   rule.value_heads * rule.key_dim * rule.value_dim,
+              rule.value_width(),   rule.value_heads};
+    }
+    if (space.used()) {
+      return {"a state space (Mamba-2)",       space.taps,    space.mixed_width(),
+              space.width() * space.state_dim, space.width(), space.heads};
+    }
+    if (convolution.used()) return {"a gated convolution", convolution.taps, hidden, 0, hidden};
+    return {};
+  }
   int64_t HeadDim(int64_t layer) const {
     const int64_t own = AttentionOf(layer).head_dim;
     return own > 0 ? own : head_dim;

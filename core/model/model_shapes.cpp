@@ -32,16 +32,29 @@ void CheckRope(const ModelConfig& config, const std::string& thing) {
   }
 }
 
-void CheckDeltaRule(const ModelConfig& config, const std::string& thing) {
+// Each number is at most 2^20 (kMaxWidth), so their products cannot overflow.
+void CheckMixer(const ModelConfig& config, const std::string& thing) {
   const DeltaRule& rule = config.delta_rule;
-  if (!rule.used()) return;
-  // Each is at most 2^20 (kMaxWidth), so their products cannot overflow.
-  const int64_t widest = std::max(rule.key_width(), rule.value_width());
-  if (rule.value_heads % rule.key_heads == 0 && widest <= kMaxWidth) return;
-  throw Failure(thing, fmt::format("recurrent layers with {} key heads of {} dimensions, {} value "
-                                   "heads of {} and a convolution of {} rows are not supported",
-                                   rule.key_heads, rule.key_dim, rule.value_heads, rule.value_dim,
-                                   rule.taps));
+  const StateSpace& space = config.state_space;
+  const auto attends = [&](const LayerAttention& layer) { return !layer.recurrent; };
+  if (config.HasMixers() &&
+      std::none_of(config.attention.begin(), config.attention.end(), attends)) {
+    throw Failure(thing, "none of its layers has attention, which is not supported");
+  }
+  if (rule.used() && (rule.value_heads % rule.key_heads != 0 ||
+                      std::max(rule.key_width(), rule.value_width()) > kMaxWidth)) {
+    throw Failure(
+        thing,
+        fmt::format("recurrent layers with {} key heads of {} dimensions, {} value "
+                    "heads of {} and a convolution of {} rows are not supported",
+                    rule.key_heads, rule.key_dim, rule.value_heads, rule.value_dim, rule.taps));
+  }
+  if (space.used() && (space.heads % space.groups != 0 || space.width() > kMaxWidth ||
+                       space.group_width() > kMaxWidth)) {
+    throw Failure(thing, fmt::format("state spaces with {} heads of {} dimensions in {} groups of "
+                                     "{} states are not supported",
+                                     space.heads, space.head_dim, space.groups, space.state_dim));
+  }
 }
 
 void CheckExperts(const ModelConfig& config, const std::string& thing) {
@@ -113,20 +126,32 @@ void AddLatentAttention(const ModelConfig& config, int64_t layer,
   add("attention_out", {config.hidden, config.heads * latent.value});
 }
 
-void AddDeltaRule(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
+void AddMixer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   const DeltaRule& rule = config.delta_rule;
+  const StateSpace& space = config.state_space;
+  const MixerSizes sizes = config.Mixer();
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
-    tensors->push_back({std::string("N.delta_") + name, std::move(shape), layer});
+    tensors->push_back({std::string("N.mixer_") + name, std::move(shape), layer});
   };
-  add("mixed", {rule.mixed_width(), config.hidden});
-  add("gate", {rule.value_width(), config.hidden});
-  add("rate", {rule.value_heads, config.hidden});
-  add("decay", {rule.value_heads, config.hidden});
-  add("decay_bias", {rule.value_heads});
-  add("decay_scale", {rule.value_heads});
-  add("taps", {rule.mixed_width(), rule.taps});
-  add("norm", {rule.value_dim});
-  add("out", {config.hidden, rule.value_width()});
+  if (rule.used()) {
+    add("mixed", {rule.mixed_width(), config.hidden});
+    add("gate", {rule.value_width(), config.hidden});
+    add("rate", {rule.value_heads, config.hidden});
+    add("decay", {rule.value_heads, config.hidden});
+    add("norm", {rule.value_dim});
+  } else if (space.used()) {
+    add("in", {space.width() + space.mixed_width() + space.heads, config.hidden});
+    add("skip", {space.heads});
+    add("norm", {space.width()});
+  } else {
+    add("in", {3 * config.hidden, config.hidden});
+  }
+  if (const int64_t heads = rule.used() ? rule.value_heads : space.heads; heads > 0) {
+    add("decay_bias", {heads});
+    add("decay_scale", {heads});
+  }
+  add("taps", {sizes.channels, sizes.taps});
+  add("out", {config.hidden, sizes.outputs});
 }
 
 void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
@@ -174,7 +199,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("layer_input_out", {hidden, width});
     add("layer_input_norm", {hidden});
   }
-  attends ? AddAttention(config, layer, tensors) : AddDeltaRule(config, layer, tensors);
+  attends ? AddAttention(config, layer, tensors) : AddMixer(config, layer, tensors);
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
     if (config.experts.beside_mlp) {
@@ -208,11 +233,11 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   }
   CheckRope(config, thing);
   CheckExperts(config, thing);
-  CheckDeltaRule(config, thing);
   if (static_cast<int64_t>(config.attention.size()) != config.layers) {
     throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
                                      config.attention.size(), config.layers));
   }
+  CheckMixer(config, thing);
   // Products of tokens and layers' embeddings cannot overflow.
   if (config.layers * config.layer_input_width > kMaxWidth) {
     throw Failure(thing, fmt::format("embeddings of {} elements for each of {} layers are too wide",

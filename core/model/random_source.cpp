@@ -97,13 +97,14 @@ class RandomSource : public ChangedSource {
     const bool is_norm = name.find("norm") != std::string::npos;
     if (name.ends_with(kBias) || name.ends_with(".choice_bias")) {
       std::fill_n(values, size, 0.0f);
-    } else if (name.ends_with(".delta_decay_scale")) {
-      std::fill_n(values, size, config().delta_rule.log_decays ? 0.0f : -1.0f);
+    } else if (name.ends_with(".mixer_decay_scale")) {
+      const bool log = config().delta_rule.log_decays || config().state_space.log_decays;
+      std::fill_n(values, size, log ? 0.0f : -1.0f);
     } else if (name.ends_with(".layer_scale") || name.ends_with(".expert_scale") ||
-               name.ends_with(".delta_decay_bias")) {
+               name.ends_with(".mixer_decay_bias") || name.ends_with(".mixer_skip")) {
       std::fill_n(values, size, 1.0f);
     } else if (is_norm) {
-      const bool adds_one = config().norm_adds_one && !name.ends_with(".delta_norm");
+      const bool adds_one = config().norm_adds_one && !name.ends_with(".mixer_norm");
       std::fill_n(values, size, adds_one ? 0.0f : 1.0f);
     } else {
       FillNormal(name, from, values);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -57,6 +58,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
     case RowPart::kByHead:
     case RowPart::kOnlyRow:
     case RowPart::kTaps:
+    case RowPart::kVector:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
@@ -372,8 +374,11 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
     file_rows *= config_.experts.count;
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
+  if (part == RowPart::kVector && std::accumulate(tensor.shape.begin(), tensor.shape.end(),
+                                                  int64_t{1}, std::multiplies<>()) == shape[0])
+    wanted = tensor.shape;
   if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
-  if (part == RowPart::kTaps) wanted = {shape[0], 1, shape[1]};
+  if (part == RowPart::kTaps && shape.size() == 2) wanted = {shape[0], 1, shape[1]};
   const bool transposed =
       place.transposed && shape.size() == 2 && !(place.maybe_transposed && tensor.shape == wanted);
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());

@@ -103,7 +103,7 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   LimitScheme(RowsOf(PositionSchemeRows(intervention), prompt_tokens), own, plans);
   apply(TermStage::kAfterPositions);
   LimitIds(id_rows, own, plans);
-  if (config.delta_rule.used()) LeaveAttentionAlone(config, length, plans);
+  if (config.HasMixers()) LeaveAttentionAlone(config, length, plans);
   // A norm after the rotation would cancel such a factor.
   if (config.norm_after_rotation) {
     for (AttentionPlan& plan : plans) plan.magnitude = 1.0;

@@ -37,8 +37,10 @@ void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& pla
     if (!plans.config.HasAttention(layer)) continue;
     attending += (attending.empty() ? "" : ", ") + std::to_string(layer);
   }
-  throw UsageError(plans.term, which + " no attention: a gated delta rule mixes its tokens instead",
-                   "This model attends in layers " + attending);
+  throw UsageError(
+      plans.term,
+      fmt::format("{} no attention: {} mixes its tokens instead", which, plans.config.Mixer().kind),
+      "This model attends in layers " + attending);
 }
 
 }  // namespace

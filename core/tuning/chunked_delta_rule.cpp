@@ -24,7 +24,6 @@ at::Tensor ChunkedDeltaRule(const at::Tensor& q, const at::Tensor& k, const at::
   };
   const at::Tensor queries = chunks(q);
   const at::Tensor keys = chunks(k);
-  const at::Tensor rated_keys = chunks(k * rate.unsqueeze(-1));
   // [head, chunk, token]: the logarithm of the decay from the chunk's begin on.
   const at::Tensor decays =
       at::constant_pad_nd(log_decay, {0, padding}).unflatten(1, {-1, kChunk}).cumsum(-1);
@@ -35,21 +34,27 @@ at::Tensor ChunkedDeltaRule(const at::Tensor& q, const at::Tensor& k, const at::
                                  .masked_fill(later, -std::numeric_limits<float>::infinity())
                                  .exp();
   const at::Tensor scores = at::matmul(queries, keys.transpose(-1, -2)) * between;
-  // A token adds what the earlier tokens of its chunk have not added yet.
-  const at::Tensor system = at::matmul(rated_keys, keys.transpose(-1, -2)) * between;
-  const auto solved = [&](const at::Tensor& right) {
-    return at::linalg_solve_triangular(system, right, /*upper=*/false, /*left=*/true,
-                                       /*unitriangular=*/true);
-  };
-  const at::Tensor values = solved(chunks(v * rate.unsqueeze(-1)));
-  const at::Tensor recalls = solved(rated_keys * since_begin);
+  at::Tensor values = chunks(rate.defined() ? v * rate.unsqueeze(-1) : v);
+  at::Tensor recalls;
+  if (rate.defined()) {
+    // A token adds what the earlier tokens of its chunk have not added yet.
+    const at::Tensor rated_keys = chunks(k * rate.unsqueeze(-1));
+    const at::Tensor system = at::matmul(rated_keys, keys.transpose(-1, -2)) * between;
+    const auto solved = [&](const at::Tensor& right) {
+      return at::linalg_solve_triangular(system, right, /*upper=*/false, /*left=*/true,
+                                         /*unitriangular=*/true);
+    };
+    values = solved(values);
+    recalls = solved(rated_keys * since_begin);
+  }
   const at::Tensor reads = queries * since_begin;
   const at::Tensor writes = (keys * until_end).transpose(-1, -2);
   at::Tensor state = at::zeros({q.size(0), q.size(2), v.size(2)}, q.options());
   std::vector<at::Tensor> out;
   out.reserve(static_cast<size_t>(queries.size(1)));
   for (int64_t chunk = 0; chunk < queries.size(1); ++chunk) {
-    const at::Tensor added = values.select(1, chunk) - at::matmul(recalls.select(1, chunk), state);
+    at::Tensor added = values.select(1, chunk);
+    if (recalls.defined()) added = added - at::matmul(recalls.select(1, chunk), state);
     out.push_back(at::matmul(reads.select(1, chunk), state) +
                   at::matmul(scores.select(1, chunk), added));
     state = state * since_begin.select(1, chunk).narrow(1, kChunk - 1, 1) +

@@ -34,7 +34,7 @@ struct CancelCheck {
 
 // Throws Error for a model that the pass below does not follow.
 void CheckCovered(const ModelConfig& config) {
-  if (config.positions != PositionKind::kRotary) {
+  if (config.positions != PositionKind::kRotary && config.positions != PositionKind::kNone) {
     throw Failure(
         "model " + config.architecture,
         std::string("gradients need rotary positions, but ") + UnrotatedText(config.positions),
@@ -169,7 +169,7 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   const at::Tensor middle =
       stream + finished(prefix + "attention_output_norm", config_.HasAttention(layer.index)
                                                               ? Attention(layer, input, context)
-                                                              : MixedByDeltaRule(prefix, input));
+                                                              : Mixed(prefix, input));
 
   const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
   const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");
@@ -224,20 +224,41 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
   return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
 }
 
-// As MixByDeltaRule of the decoder.
-at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& prefix,
+// Returns x [token, channel], float32, after the convolution.
+at::Tensor DifferentiableModel::Convolved(const std::string& own, const at::Tensor& x) const {
+  const at::Tensor taps = Weight(own + "taps").to(at::kFloat);
+  const at::Tensor channels = at::constant_pad_nd(x.t(), {taps.size(1) - 1, 0});
+  const at::Tensor bias = Weight(own + "taps.bias");
+  return at::conv1d(channels.unsqueeze(0), taps.unsqueeze(1),
+                    bias.defined() ? std::optional(bias.to(at::kFloat)) : std::nullopt, 1,
+                    at::IntArrayRef{0}, 1, x.size(1))
+      .squeeze(0)
+      .t();
+}
+
+// As MixRows of the decoder.
+at::Tensor DifferentiableModel::Mixed(const std::string& prefix, const at::Tensor& x) const {
+  const std::string own = prefix + "mixer_";
+  if (config_.delta_rule.used()) return MixedByDeltaRule(own, x);
+  if (config_.state_space.used()) return MixedByStateSpace(own, x);
+  const std::vector<at::Tensor> parts = Linear(own + "in", x).to(at::kFloat).chunk(3, 1);
+  return Linear(own + "out", (parts[1] * Convolved(own, parts[0] * parts[2])).to(x.scalar_type()));
+}
+
+at::Tensor DifferentiableModel::LogDecays(const std::string& own, const at::Tensor& steps) const {
+  const at::Tensor scale = Weight(own + "decay_scale").to(at::kFloat);
+  const bool log = config_.delta_rule.log_decays || config_.state_space.log_decays;
+  return steps * (log ? -scale.exp() : scale);
+}
+
+at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& own,
                                                  const at::Tensor& x) const {
   const DeltaRule& rule = config_.delta_rule;
-  const std::string own = prefix + "delta_";
   const auto floats = [&](const std::string& name) { return Weight(own + name).to(at::kFloat); };
   const auto projected = [&](const std::string& name) {
     return Linear(own + name, x).to(at::kFloat);
   };
-  const at::Tensor channels = at::constant_pad_nd(projected("mixed").t(), {rule.taps - 1, 0});
-  const at::Tensor mixed = at::silu(at::conv1d(channels.unsqueeze(0), floats("taps").unsqueeze(1),
-                                               {}, 1, at::IntArrayRef{0}, 1, rule.mixed_width()))
-                               .squeeze(0)
-                               .t();
+  const at::Tensor mixed = at::silu(Convolved(own, projected("mixed")));
   const int64_t shared = rule.value_heads / rule.key_heads;
   const auto of_value_heads = [&](int64_t first) {
     const at::Tensor heads = mixed.narrow(1, first, rule.key_width())
@@ -250,14 +271,42 @@ at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& prefix,
   const at::Tensor v = mixed.narrow(1, 2 * rule.key_width(), rule.value_width())
                            .unflatten(1, {rule.value_heads, rule.value_dim})
                            .transpose(0, 1);
-  const at::Tensor scale = floats("decay_scale");
-  const at::Tensor log_decay = at::softplus(projected("decay") + floats("decay_bias")) *
-                               (rule.log_decays ? -scale.exp() : scale);
+  const at::Tensor log_decay =
+      LogDecays(own, at::softplus(projected("decay") + floats("decay_bias")));
   const at::Tensor out = ChunkedDeltaRule(q, of_value_heads(rule.key_width()), v, log_decay.t(),
                                           at::sigmoid(projected("rate")).t());
   const at::Tensor normed =
       Normed(NormKind::kRms, config_.norm_epsilon, out, floats("norm"), {}).transpose(0, 1);
   return Linear(own + "out", (normed.flatten(1) * at::silu(projected("gate"))).to(x.scalar_type()));
+}
+
+at::Tensor DifferentiableModel::MixedByStateSpace(const std::string& own,
+                                                  const at::Tensor& x) const {
+  const StateSpace& space = config_.state_space;
+  const auto floats = [&](const std::string& name) { return Weight(own + name).to(at::kFloat); };
+  const at::Tensor projected = Linear(own + "in", x).to(at::kFloat);
+  const at::Tensor gate = projected.narrow(1, 0, space.width());
+  const at::Tensor mixed =
+      at::silu(Convolved(own, projected.narrow(1, space.width(), space.mixed_width())));
+  const at::Tensor steps = at::softplus(
+      projected.narrow(1, space.width() + space.mixed_width(), space.heads) + floats("decay_bias"));
+  // [head, token, dim]
+  const auto heads = [&](int64_t first, int64_t count, int64_t dim) {
+    return mixed.narrow(1, first, count * dim).unflatten(1, {count, dim}).transpose(0, 1);
+  };
+  const auto of_groups = [&](int64_t first) {
+    return heads(first, space.groups, space.state_dim)
+        .repeat_interleave(space.heads / space.groups, 0);
+  };
+  const at::Tensor values = heads(0, space.heads, space.head_dim);
+  const at::Tensor out =
+      ChunkedDeltaRule(of_groups(space.width() + space.group_width()), of_groups(space.width()),
+                       values * steps.t().unsqueeze(-1), LogDecays(own, steps).t(), {}) +
+      values * floats("skip").view({-1, 1, 1});
+  const at::Tensor gated = out.transpose(0, 1).flatten(1) * at::silu(gate);
+  const at::Tensor normed =
+      Normed(NormKind::kRms, config_.norm_epsilon, gated.unflatten(1, {space.groups, -1}), {}, {});
+  return Linear(own + "out", (normed.flatten(1) * floats("norm")).to(x.scalar_type()));
 }
 
 bool DifferentiableModel::NormsHeads(const LayerTensors& layer) const {
@@ -409,7 +458,8 @@ at::Tensor DifferentiableModel::ExpertWeights(const std::string& prefix,
   }
   const at::Tensor chosen = std::get<1>(choice.topk(experts.per_row, -1));
   at::Tensor weights = scores.gather(1, chosen);
-  if (experts.normalised) weights = weights / weights.sum(-1, /*keepdim=*/true);
+  if (experts.normalised)
+    weights = weights / (weights.sum(-1, /*keepdim=*/true) + experts.sum_epsilon);
   return at::zeros_like(scores).scatter(1, chosen, weights * experts.scale);
 }
 

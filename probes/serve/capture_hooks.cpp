@@ -50,7 +50,7 @@ bool HoldsPattern(HookSite site) {
 
 // Returns the number of heads of a point in this layer.
 int64_t HeadsAt(const ModelConfig& config, HookPoint point) {
-  if (point.site == HookSite::kEffectivePattern) return config.delta_rule.value_heads;
+  if (point.site == HookSite::kEffectivePattern) return config.Mixer().heads;
   return IsKeyOrValue(point.site) ? config.KeyValueHeads(std::max<int64_t>(point.layer, 0))
                                   : config.heads;
 }
@@ -189,14 +189,17 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
   if (point->layer >= 0 && !config.HasAttention(point->layer) &&
       (HasHeads(point->site) || HoldsPattern(point->site))) {
     throw UsageError(
-        thing, "this layer has no attention: a gated delta rule mixes its tokens",
-        fmt::format("Take blocks.{0}.attn.hook_effective_pattern or blocks.{0}.hook_attn_out, or a "
-                    "layer that attends",
-                    point->layer));
+        thing, fmt::format("this layer has no attention: {} mixes its tokens", config.Mixer().kind),
+        fmt::format("Take blocks.{}.{}, or a layer that attends", point->layer,
+                    config.Mixer().heads > 0 ? "attn.hook_effective_pattern" : "hook_attn_out"));
   }
   if (point->site == HookSite::kEffectivePattern && config.HasAttention(point->layer)) {
     throw UsageError(thing, "this layer has attention",
                      fmt::format("Take blocks.{}.attn.hook_pattern", point->layer));
+  }
+  if (point->site == HookSite::kEffectivePattern && config.Mixer().heads == 0) {
+    throw UsageError(thing, "the convolution of this layer reads a few tokens, by fixed weights",
+                     fmt::format("Take blocks.{}.hook_attn_out", point->layer));
   }
   if (IsKeyOrValue(point->site) && config.SharesKeys(point->layer)) {
     throw UsageError(thing, "this layer reads the keys and values of an earlier one",

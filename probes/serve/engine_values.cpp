@@ -30,20 +30,23 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk,
                                    head_dim, key_value_heads, value_is_key, recurrent, keys_of,
                                    feed_forward)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
-                                   score, normalised, choice_bias, groups, groups_per_row,
-                                   groups_by_largest, scale, scales_input, beside_mlp, layers)
+                                   score, normalised, sum_epsilon, choice_bias, groups,
+                                   groups_per_row, groups_by_largest, scale, scales_input,
+                                   beside_mlp, layers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, value, norm_epsilon,
                                    interleaved, split)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, value_dim, taps,
                                    tiled, log_decays)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShortConvolution, taps)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateSpace, heads, head_dim, groups, state_dim, taps, log_decays)
 // In two parts: the library's macros take at most 63 fields.
 #define MIDSCOPE_MODEL_FIELDS(CONVERT)                                                             \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
       CONVERT, architecture, name, layers, heads, key_value_heads, head_dim, hidden, feed_forward, \
       vocabulary, embedding_width, trained_context, beyond_context, positions, rope_base,          \
       rope_local_base, rope_dimensions, turning_pairs, rope_scaling, alibi_max_bias, latent,       \
-      delta_rule, gated_attention, query_growth, query_growth_context, query_growth_unrotated,     \
-      alibi_bfloat16, alibi_scale, position_offset, attention))                                    \
+      delta_rule, convolution, state_space, gated_attention, query_growth, query_growth_context,   \
+      query_growth_unrotated, alibi_bfloat16, alibi_scale, position_offset, attention))            \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
       CONVERT, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights, input_norms,       \
       output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation, value_norm,     \

@@ -112,6 +112,20 @@ void SetUnrotated(PositionKind positions, ModelConfig* config) {
   config->rope_dimensions = config->head_dim;  // not used; always a valid number
 }
 
+void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config) {
+  for (size_t layer = 0; layer < recurrent.size(); ++layer) {
+    LayerAttention& attention = config->attention[layer];
+    attention.recurrent = recurrent[layer];
+    attention.rotary = !recurrent[layer];
+  }
+  const auto count = std::count(recurrent.begin(), recurrent.end(), true);
+  if (count == 0) return;
+  config->notes.push_back(
+      fmt::format("{} of its {} layers have no attention ({} mixes their tokens): "
+                  "what is measured of attention is 0 there",
+                  count, recurrent.size(), config->Mixer().kind));
+}
+
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {
   constexpr std::string_view kKey = "sliding_window";
   if (json.IsNull(kKey)) return 0;
@@ -120,7 +134,11 @@ int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {
 
 std::vector<bool> ReadLayersOfKind(const ConfigJson& json, const std::string& kind,
                                    const std::function<bool(int64_t)>& by_default, int64_t count) {
-  const std::vector<std::string> types = json.Texts("layer_types");
+  std::vector<std::string> types = json.Texts("layer_types");
+  for (std::string& type : types) {  // old names, as in transformers
+    if (type == "mamba") type = "linear_attention";
+    if (type == "attention") type = "full_attention";
+  }
   if (!types.empty() && std::ssize(types) != count) {
     json.Fail(fmt::format("layer_types names {} layers; the model has {}", types.size(), count));
   }

@@ -75,6 +75,12 @@ void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_long
 // Sets positions that rotate nothing. head_dim must be set.
 void SetUnrotated(PositionKind positions, ModelConfig* config);
 
+// Rows of a mixer's convolution, at most.
+inline constexpr int64_t kMostTaps = 64;
+// Marks layers that have no attention, and adds the note that says so. recurrent: [layer]. The
+// mixer must be set.
+void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config);
+
 // Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
 // says. Throws Error for a type that is neither that nor full_attention.
 std::vector<bool> ReadLayersOfKind(const ConfigJson& json, const std::string& kind,
@@ -85,7 +91,8 @@ std::vector<bool> ReadLayersOfKind(const ConfigJson& json, const std::string& ki
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config);
 
-// Reads sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
+// Reads sizes and epsilon of a GGUF file. If a mixer is set, layers without key-value heads have no
+// attention. `epsilon_key`: "attention.layer_norm_rms_epsilon".
 // `layers_differ`: the MLP's width is that of the first layer and the number of key-value heads
 // that of the last; the family must read those of the others.
 void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config,

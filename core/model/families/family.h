@@ -40,6 +40,7 @@ enum class RowPart {
   kHeadFirst,   // [head][one, other][head_dim] (qwen3_next: queries, gates)
   kHeadSecond,
   kMixed,         // [query, key, value of all heads] of a delta rule, as in the decoder
+  kVector,        // a vector's elements as a matrix, row after row
   kTaps,          // [channel, 1, rows]: a convolution that does not mix channels
   kGroupedMixed,  // [key head][its query, key, values, gates] of a delta rule (qwen3_next)
   kGroupedGate,

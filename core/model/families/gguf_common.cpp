@@ -143,6 +143,24 @@ void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
   CheckAttentionFactor(metadata, *config);
 }
 
+// Layers without key-value heads have no attention; the others must have equally many.
+void ReadAttendingLayers(const GgufMetadata& metadata, ModelConfig* config) {
+  constexpr const char* kKey = "attention.head_count_kv";
+  const std::vector<int64_t> counts =
+      metadata.CountsOfLayers(kKey, config->layers, kMaxWidth, /*least=*/0);
+  config->key_value_heads = *std::max_element(counts.begin(), counts.end());
+  std::vector<bool> recurrent;
+  recurrent.reserve(counts.size());
+  for (const int64_t count : counts) {
+    recurrent.push_back(count == 0);
+    if (count == 0 || count == config->key_value_heads) continue;
+    metadata.Fail(fmt::format("{} holds {} and {}; different numbers are not supported",
+                              metadata.Key(kKey), count, config->key_value_heads));
+  }
+  if (config->key_value_heads == 0) metadata.Fail(metadata.Key(kKey) + " holds zeros alone");
+  SetRecurrent(recurrent, config);
+}
+
 }  // namespace
 
 void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config) {
@@ -176,9 +194,14 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
       layers_differ ? of_layers(width).front() : metadata.Count(width, kMaxWidth);
   config->trained_context = metadata.Count("context_length", kMaxTokens);
   config->heads = metadata.Count("attention.head_count", kMaxWidth);
-  config->key_value_heads =
-      layers_differ ? of_layers("attention.head_count_kv").back()
-                    : metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+  if (config->HasMixers()) {
+    ReadAttendingLayers(metadata, config);
+  } else {
+    config->key_value_heads =
+        layers_differ ? of_layers("attention.head_count_kv").back()
+                      : metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);
+  }
   const int64_t implied = config->hidden / config->heads;
   config->head_dim = metadata.Count("attention.key_length", kMaxWidth, implied);
   if (!metadata.Has("attention.key_length") && config->hidden % config->heads != 0) {
@@ -203,7 +226,6 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
                               config->vocabulary));
   }
   config->tied_embeddings = metadata.file().Find("output.weight") == nullptr;
-  config->attention.assign(static_cast<size_t>(config->layers), {});
 }
 
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,

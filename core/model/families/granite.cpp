@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Granite 3: llama with separate factors for embeddings, attention, updates and logits; some have
-// experts in every layer, with or without one that every token uses.
+// experts in every layer, with or without one that every token uses. Granite 4: likewise; in its H
+// models most layers mix tokens by a state space, and attention has no positions.
+#include <algorithm>
+
+#include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
+#include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
 namespace midscope::granite {
@@ -21,22 +26,28 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadFactors(json, config);
 }
 
+// The sizes of the models that may have experts.
+constexpr FolderDefaults kSizes = {.layers = 32,
+                                   .hidden = 4096,
+                                   .feed_forward = 11008,
+                                   .vocabulary = 32000,
+                                   .heads = 32,
+                                   .context = 2048};
+
 // transformers divides scores by their sum by taking the softmax of the chosen experts alone.
-void ReadMoe(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json,
-                {.layers = 32,
-                 .hidden = 4096,
-                 .feed_forward = 11008,
-                 .vocabulary = 32000,
-                 .heads = 32,
-                 .context = 2048},
-                config);
-  ReadFactors(json, config);
-  config->experts = {.count = json.Count("num_local_experts", kMaxExperts, 8),
+void ReadExperts(const ConfigJson& json, int64_t count, int64_t shared_width, ModelConfig* config) {
+  config->experts = {.count = count,
                      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 2),
                      .width = config->feed_forward,
+                     .shared_width = shared_width,
                      .normalised = true,
                      .layers = std::vector<bool>(static_cast<size_t>(config->layers), true)};
+}
+
+void ReadMoe(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, kSizes, config);
+  ReadFactors(json, config);
+  ReadExperts(json, json.Count("num_local_experts", kMaxExperts, 8), 0, config);
 }
 
 void ReadMoeShared(const ConfigJson& json, ModelConfig* config) {
@@ -44,16 +55,22 @@ void ReadMoeShared(const ConfigJson& json, ModelConfig* config) {
   config->experts.shared_width = json.CountOrZero("shared_intermediate_size", kMaxWidth, 0);
 }
 
-std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
-  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+constexpr std::string_view kSharedGateUp = "model.layers.N.shared_mlp.input_linear";
+constexpr std::string_view kSharedDown = "model.layers.N.shared_mlp.output_linear";
+
+void AddMoePlaces(std::vector<TensorPlace>& places) {
   AddStackedExpertPlaces("model.layers.N.block_sparse_moe.input_linear",
                          "model.layers.N.block_sparse_moe.output_linear", Stacked::kPlain,
                          TensorEnding::kWeight, places);
   AddExpertPlaces({.router = "model.layers.N.block_sparse_moe.router.layer"}, places);
-  constexpr std::string_view kShared = "model.layers.N.shared_mlp.input_linear";
-  places.push_back({"N.shared.gate", kShared, RowPart::kGate});
-  places.push_back({"N.shared.up", kShared, RowPart::kUp});
-  places.push_back({"N.shared.down", "model.layers.N.shared_mlp.output_linear"});
+  places.push_back({"N.shared.gate", kSharedGateUp, RowPart::kGate});
+  places.push_back({"N.shared.up", kSharedGateUp, RowPart::kUp});
+  places.push_back({"N.shared.down", kSharedDown});
+}
+
+std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  AddMoePlaces(places);
   return places;
 }
 
@@ -61,22 +78,98 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  if (!metadata.Flag("rope.scaling.finetuned", true)) {
-    metadata.Fail(metadata.Key("rope.scaling.finetuned") +
-                  " is false, which means no positions; this is not supported yet");
+void ReadPositions(const ConfigJson& json, ModelConfig* config) {
+  const std::string kind = json.Text("position_embedding_type", "nope");
+  if (kind == "rope") return ReadRope(json, RopeObject(json), {}, config);
+  if (kind != "nope") {
+    json.Fail("position_embedding_type is " + Quote(kind) + ", which is not supported yet",
+              "Supported: rope, nope");
   }
+  SetUnrotated(PositionKind::kNone, config);
+}
+
+// mamba_d_head is not read: transformers refuses a model where it is not that of the width.
+StateSpace ReadStateSpace(const ConfigJson& json, const ModelConfig& config) {
+  StateSpace space = {.heads = json.Count("mamba_n_heads", kMaxWidth, 128),
+                      .groups = json.Count("mamba_n_groups", kMaxWidth, 1),
+                      .state_dim = json.Count("mamba_d_state", kMaxWidth, 256),
+                      .taps = json.Count("mamba_d_conv", kMostTaps, 4),
+                      .log_decays = true};
+  const int64_t width = json.Count("mamba_expand", kMaxWidth, 2) * config.hidden;
+  if (width % space.heads != 0)
+    json.Fail("mamba_n_heads does not divide mamba_expand * hidden_size");
+  space.head_dim = width / space.heads;
+  if (!json.IsUnlimited("time_step_limit"))
+    json.Fail("time_step_limit limits steps, which is not supported yet");
+  if (config.activation != Activation::kSilu) {
+    json.Fail(
+        "hidden_act is not silu, which is not supported: it is also the activation of the "
+        "convolutions");
+  }
+  return space;
+}
+
+void ReadHybridFolder(const ConfigJson& json, ModelConfig* config) {
+  FolderDefaults defaults = kSizes;
+  defaults.read_rope = false;
+  ReadLlamaLike(json, defaults, config);
+  ReadPositions(json, config);
+  ReadFactors(json, config);
+  const std::vector<bool> recurrent = ReadLayersOfKind(
+      json, "linear_attention", [](int64_t) { return true; }, config->layers);
+  if (std::find(recurrent.begin(), recurrent.end(), true) != recurrent.end())
+    config->state_space = ReadStateSpace(json, *config);
+  SetRecurrent(recurrent, config);
+  const int64_t shared = json.Count("shared_intermediate_size", kMaxWidth, 1024);
+  const int64_t count = json.CountOrZero("num_local_experts", kMaxExperts, 8);
+  if (count == 0) {
+    config->feed_forward = shared;
+  } else {
+    ReadExperts(json, count, shared, config);
+  }
+}
+
+std::vector<TensorPlace> HybridTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  const Bias bias = BiasFlag(json, "mamba_proj_bias", false);
+  const auto bare = [&](std::string_view name, std::string_view file_name) {
+    places.push_back({name, file_name, RowPart::kAll, Bias::kNever, TensorEnding::kBare});
+  };
+  places.push_back({"N.mixer_in", "model.layers.N.mamba.in_proj", RowPart::kAll, bias});
+  places.push_back({"N.mixer_out", "model.layers.N.mamba.out_proj", RowPart::kAll, bias});
+  places.push_back({"N.mixer_taps", "model.layers.N.mamba.conv1d", RowPart::kTaps,
+                    BiasFlag(json, "mamba_conv_bias", true)});
+  places.push_back({"N.mixer_norm", "model.layers.N.mamba.norm"});
+  bare("N.mixer_decay_bias", "model.layers.N.mamba.dt_bias");
+  bare("N.mixer_decay_scale", "model.layers.N.mamba.A_log");
+  bare("N.mixer_skip", "model.layers.N.mamba.D");
+  ReplacePlace({"N.gate", kSharedGateUp, RowPart::kGate}, places);
+  ReplacePlace({"N.up", kSharedGateUp, RowPart::kUp}, places);
+  ReplacePlace({"N.down", kSharedDown}, places);
+  AddMoePlaces(places);
+  return places;
+}
+
+void ReadGgufGranite(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  // llama.cpp's switch for positions.
+  if (!metadata.Flag("rope.scaling.finetuned", true)) SetUnrotated(PositionKind::kNone, config);
   config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
   config->logit_scale = metadata.PositiveOrZero("attention.scale");
   config->update_scale = metadata.Positive("residual_scale", 1.0);
-  config->output_scale = 1.0 / metadata.Positive("logit_scale");
+  config->output_scale = 1.0 / metadata.Positive("logit_scale", 1.0);
 }
 
-std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufGranite(metadata, config);
+  // Granite 4 without state spaces states them nevertheless.
+  for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size",
+                          "ssm.time_step_rank", "expert_shared_feed_forward_length"})
+    metadata.Ignore(key);
+}
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGguf(metadata, config);
+  ReadGgufGranite(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
   config->experts.normalised = true;
@@ -84,10 +177,45 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);
 }
 
+void ReadHybridGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  StateSpace& space = config->state_space;
+  space = {.heads = metadata.Count("ssm.time_step_rank", kMaxWidth),
+           .groups = metadata.Count("ssm.group_count", kMaxWidth),
+           .state_dim = metadata.Count("ssm.state_size", kMaxWidth),
+           .taps = metadata.Count("ssm.conv_kernel", kMostTaps)};
+  const int64_t width = metadata.Count("ssm.inner_size", kMaxWidth);
+  if (width % space.heads != 0)
+    metadata.Fail("ssm.inner_size is not a multiple of ssm.time_step_rank");
+  space.head_dim = width / space.heads;
+  ReadGgufGranite(metadata, config);
+  metadata.Ignore("expert_shared_feed_forward_length");  // read below if it matters
+  config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
+  if (config->experts.count == 0) return;
+  config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);
+  config->experts.normalised = true;
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
+
 std::vector<TensorPlace> MoeGgufPlaces() {
   GgufLayout layout = kLlamaGguf;
   layout.experts = true;
   return GgufTensors(layout);
+}
+
+std::vector<TensorPlace> HybridGgufPlaces() {
+  std::vector<TensorPlace> places = MoeGgufPlaces();
+  const auto bare = [&](std::string_view name, std::string_view file_name, RowPart part) {
+    places.push_back({name, file_name, part, Bias::kNever, TensorEnding::kBare});
+  };
+  places.push_back({"N.mixer_in", "blk.N.ssm_in", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_out", "blk.N.ssm_out", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_taps", "blk.N.ssm_conv1d", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_norm", "blk.N.ssm_norm", RowPart::kVector});
+  bare("N.mixer_decay_bias", "blk.N.ssm_dt.bias", RowPart::kAll);
+  bare("N.mixer_decay_scale", "blk.N.ssm_a", RowPart::kVector);
+  bare("N.mixer_skip", "blk.N.ssm_d", RowPart::kVector);
+  return places;
 }
 
 }  // namespace
@@ -107,6 +235,13 @@ const Family& GraniteMoeFamily() {
 const Family& GraniteMoeSharedFamily() {
   static const Family family = {
       "granitemoeshared", "granitemoeshared", ReadMoeShared, MoeTensors, "", nullptr, nullptr};
+  return family;
+}
+
+const Family& GraniteHybridFamily() {
+  static const Family family = {"granite_hybrid", "granitemoehybrid", ReadHybridFolder,
+                                HybridTensors,    "granitehybrid",    ReadHybridGguf,
+                                HybridGgufPlaces};
   return family;
 }
 

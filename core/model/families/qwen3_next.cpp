@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Qwen3-Next and Qwen3.5: three of four layers mix tokens by a gated delta rule; the others have
 // attention whose outputs are gated. Qwen3-Next and the larger Qwen3.5 models have experts.
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -15,21 +11,13 @@ namespace midscope::qwen3_next {
 namespace {
 
 constexpr double kTurningShare = 0.25;
-constexpr int64_t kMostTaps = 64;
 
 // Whether a layer has no attention where each interval ends with one that has.
 bool EndsNoInterval(int64_t layer, int64_t interval) { return (layer + 1) % interval != 0; }
 
 // The settings of both file formats. recurrent: [layer].
 void SetQwen3Next(const std::vector<bool>& recurrent, ModelConfig* config) {
-  for (size_t layer = 0; layer < recurrent.size(); ++layer) {
-    config->attention[layer].recurrent = recurrent[layer];
-    config->attention[layer].rotary = !recurrent[layer];
-  }
-  config->notes.push_back(
-      fmt::format("{} of its {} layers have no attention (a gated delta rule mixes their tokens): "
-                  "what is measured of attention is 0 there",
-                  std::count(recurrent.begin(), recurrent.end(), true), recurrent.size()));
+  SetRecurrent(recurrent, config);
   config->query_key_norm = QueryKeyNorm::kHead;
   config->gated_attention = true;
 }
@@ -119,11 +107,11 @@ std::vector<TensorPlace> CommonTensors(const ConfigJson& json) {
   const auto bare = [&](std::string_view name, std::string_view file_name) {
     places.push_back({name, file_name, RowPart::kAll, Bias::kNever, TensorEnding::kBare});
   };
-  bare("N.delta_decay_bias", "model.layers.N.linear_attn.dt_bias");
-  bare("N.delta_decay_scale", "model.layers.N.linear_attn.A_log");
-  places.push_back({"N.delta_taps", "model.layers.N.linear_attn.conv1d", RowPart::kTaps});
-  places.push_back({"N.delta_norm", "model.layers.N.linear_attn.norm"});
-  places.push_back({"N.delta_out", "model.layers.N.linear_attn.out_proj"});
+  bare("N.mixer_decay_bias", "model.layers.N.linear_attn.dt_bias");
+  bare("N.mixer_decay_scale", "model.layers.N.linear_attn.A_log");
+  places.push_back({"N.mixer_taps", "model.layers.N.linear_attn.conv1d", RowPart::kTaps});
+  places.push_back({"N.mixer_norm", "model.layers.N.linear_attn.norm"});
+  places.push_back({"N.mixer_out", "model.layers.N.linear_attn.out_proj"});
   return places;
 }
 
@@ -144,20 +132,20 @@ std::vector<TensorPlace> NextTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = CommonTensors(json);
   constexpr std::string_view kWide = "model.layers.N.linear_attn.in_proj_qkvz";
   constexpr std::string_view kNarrow = "model.layers.N.linear_attn.in_proj_ba";
-  places.push_back({"N.delta_mixed", kWide, RowPart::kGroupedMixed});
-  places.push_back({"N.delta_gate", kWide, RowPart::kGroupedGate});
-  places.push_back({"N.delta_rate", kNarrow, RowPart::kGroupedRate});
-  places.push_back({"N.delta_decay", kNarrow, RowPart::kGroupedDecay});
+  places.push_back({"N.mixer_mixed", kWide, RowPart::kGroupedMixed});
+  places.push_back({"N.mixer_gate", kWide, RowPart::kGroupedGate});
+  places.push_back({"N.mixer_rate", kNarrow, RowPart::kGroupedRate});
+  places.push_back({"N.mixer_decay", kNarrow, RowPart::kGroupedDecay});
   AddExperts(places);
   return places;
 }
 
 std::vector<TensorPlace> DenseTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = CommonTensors(json);
-  places.push_back({"N.delta_mixed", "model.layers.N.linear_attn.in_proj_qkv"});
-  places.push_back({"N.delta_gate", "model.layers.N.linear_attn.in_proj_z"});
-  places.push_back({"N.delta_rate", "model.layers.N.linear_attn.in_proj_b"});
-  places.push_back({"N.delta_decay", "model.layers.N.linear_attn.in_proj_a"});
+  places.push_back({"N.mixer_mixed", "model.layers.N.linear_attn.in_proj_qkv"});
+  places.push_back({"N.mixer_gate", "model.layers.N.linear_attn.in_proj_z"});
+  places.push_back({"N.mixer_rate", "model.layers.N.linear_attn.in_proj_b"});
+  places.push_back({"N.mixer_decay", "model.layers.N.linear_attn.in_proj_a"});
   return places;
 }
 
@@ -213,28 +201,28 @@ std::vector<TensorPlace> CommonGgufTensors() {
   places.insert(
       places.end(),
       {{"N.attention_gate", "blk.N.attn_q", RowPart::kHeadSecond, Bias::kMay},
-       {"N.delta_mixed", "blk.N.attn_qkv"},
-       {"N.delta_gate", "blk.N.attn_gate"},
-       {"N.delta_decay_bias", "blk.N.ssm_dt.bias", RowPart::kAll, Bias::kNever,
+       {"N.mixer_mixed", "blk.N.attn_qkv"},
+       {"N.mixer_gate", "blk.N.attn_gate"},
+       {"N.mixer_decay_bias", "blk.N.ssm_dt.bias", RowPart::kAll, Bias::kNever,
         TensorEnding::kBare},
-       {"N.delta_decay_scale", "blk.N.ssm_a", RowPart::kAll, Bias::kNever, TensorEnding::kBare},
-       {"N.delta_taps", "blk.N.ssm_conv1d"},
-       {"N.delta_norm", "blk.N.ssm_norm"},
-       {"N.delta_out", "blk.N.ssm_out"}});
+       {"N.mixer_decay_scale", "blk.N.ssm_a", RowPart::kAll, Bias::kNever, TensorEnding::kBare},
+       {"N.mixer_taps", "blk.N.ssm_conv1d"},
+       {"N.mixer_norm", "blk.N.ssm_norm"},
+       {"N.mixer_out", "blk.N.ssm_out"}});
   return places;
 }
 
 std::vector<TensorPlace> NextGgufTensors() {
   std::vector<TensorPlace> places = CommonGgufTensors();
-  places.push_back({"N.delta_rate", "blk.N.ssm_ba", RowPart::kGroupedRate});
-  places.push_back({"N.delta_decay", "blk.N.ssm_ba", RowPart::kGroupedDecay});
+  places.push_back({"N.mixer_rate", "blk.N.ssm_ba", RowPart::kGroupedRate});
+  places.push_back({"N.mixer_decay", "blk.N.ssm_ba", RowPart::kGroupedDecay});
   return places;
 }
 
 std::vector<TensorPlace> TiledGgufTensors() {
   std::vector<TensorPlace> places = CommonGgufTensors();
-  places.push_back({"N.delta_rate", "blk.N.ssm_beta"});
-  places.push_back({"N.delta_decay", "blk.N.ssm_alpha"});
+  places.push_back({"N.mixer_rate", "blk.N.ssm_beta"});
+  places.push_back({"N.mixer_decay", "blk.N.ssm_alpha"});
   return places;
 }
 

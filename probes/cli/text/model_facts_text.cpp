@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/compute/arithmetic.h"
 #include "probes/cli/commands/model_facts.h"
@@ -166,12 +167,41 @@ Json ExpertsJson(const ModelConfig& config) {
           {"layers", ExpertLayers(config)}};
 }
 
-Json DeltaRuleJson(const ModelConfig& config) {
+Json MixerJson(const ModelConfig& config) {
+  if (!config.HasMixers()) return nullptr;
   const DeltaRule& rule = config.delta_rule;
-  if (!rule.used()) return nullptr;
-  return {{"layers", NoAttentionLayers(config)}, {"key_heads", rule.key_heads},
-          {"value_heads", rule.value_heads},     {"key_dim", rule.key_dim},
-          {"value_dim", rule.value_dim},         {"convolution", rule.taps}};
+  const StateSpace& space = config.state_space;
+  const MixerSizes sizes = config.Mixer();
+  Json json = {
+      {"kind", sizes.kind}, {"layers", NoAttentionLayers(config)}, {"convolution", sizes.taps}};
+  if (rule.used()) {
+    json.update({{"key_heads", rule.key_heads},
+                 {"value_heads", rule.value_heads},
+                 {"key_dim", rule.key_dim},
+                 {"value_dim", rule.value_dim}});
+  } else if (space.used()) {
+    json.update({{"key_heads", space.groups},
+                 {"value_heads", space.heads},
+                 {"key_dim", space.state_dim},
+                 {"value_dim", space.head_dim}});
+  }
+  return json;
+}
+
+// Returns "in layers 0-2: a gated delta rule of 2 key heads and 4 value heads mixes their tokens".
+std::string MixerText(const ModelConfig& config, const std::vector<int64_t>& layers) {
+  const DeltaRule& rule = config.delta_rule;
+  const StateSpace& space = config.state_space;
+  std::string heads;
+  if (rule.used()) {
+    heads = fmt::format(" of {} key heads and {} value heads", rule.key_heads, rule.value_heads);
+  } else if (space.used()) {
+    heads = fmt::format(" of {} and {} states", CountText(space.heads, "head"), space.state_dim);
+  } else {
+    heads = fmt::format(" of {} tokens", config.convolution.taps);
+  }
+  return fmt::format("in layers {}: {}{} mixes their tokens", LayersText(layers),
+                     config.Mixer().kind, heads);
 }
 
 std::string SharedKeysText(const ModelConfig& config) {
@@ -195,6 +225,7 @@ std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kSinusoidal) {
     return fmt::format("none: sinusoidal positions, trained with {}", config.trained_context);
   }
+  if (config.positions == PositionKind::kNone) return "none: its attention has no positions";
   if (config.rope_base <= 0) return "not stated";
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
@@ -351,12 +382,12 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"parameters", CountOrNull(config.parameters)}};
   if (facts.supported) {
     const TokenizerFacts& tokenizer = facts.tokenizer;
-    constexpr const char* kPositions[] = {"rotary", "alibi", "learned", "sinusoidal"};
+    constexpr const char* kPositions[] = {"rotary", "alibi", "learned", "sinusoidal", "none"};
     json["positions"] = kPositions[static_cast<size_t>(config.positions)];
     json["rope"] = RopeJson(config);
     json["sliding_window"] = WindowJson(config);
     json["experts"] = ExpertsJson(config);
-    json["delta_rule"] = DeltaRuleJson(config);
+    json["mixer"] = MixerJson(config);
     json["tokenizer"] = {{"model", tokenizer.model},
                          {"pre_tokenizer", tokenizer.pre_tokenizer},
                          {"vocabulary", tokenizer.vocabulary},
@@ -415,10 +446,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   }
   if (config.experts.count > 0) add("experts", ExpertsText(config));
   if (const auto layers = NoAttentionLayers(config); !layers.empty()) {
-    add("no attention", fmt::format("in layers {}: a gated delta rule of {} key heads and {} value "
-                                    "heads mixes their tokens",
-                                    LayersText(layers), config.delta_rule.key_heads,
-                                    config.delta_rule.value_heads));
+    add("no attention", MixerText(config, layers));
   }
   if (const auto layers = NoPositionLayers(config); !layers.empty()) {
     add("no positions", "in layers " + LayersText(layers));

@@ -78,7 +78,13 @@ class EffectiveProbe : public Probe {
 
  private:
   static int64_t Checked(const ModelConfig& config) {
-    if (config.delta_rule.used()) return config.delta_rule.value_heads;
+    const MixerSizes mixer = config.Mixer();
+    if (mixer.heads > 0) return mixer.heads;
+    if (mixer.outputs > 0) {
+      throw UsageError("probe 'effective_attention'",
+                       std::string(mixer.kind) + " reads a few tokens, by fixed weights",
+                       "Take last_query_attention, of the layers that have attention");
+    }
     throw UsageError("probe 'effective_attention'", "all layers of the model have attention",
                      "Take last_query_attention");
   }
@@ -137,7 +143,8 @@ ProbeType EffectiveAttentionProbe() {
   type.limits =
       "weights are signed and have no fixed sum. They are those of values, each of which a "
       "convolution has made from its token and the few before it; norm and gate of the output come "
-      "after. Heads are value heads";
+      "after. Heads are value heads. In a state space a weight "
+      "includes the token's step, that of the last token its direct part (D)";
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<EffectiveProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {

@@ -104,7 +104,7 @@ TEST(RecordedRows, OfEveryFamilyAreThoseOfAReRun) {
         dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)");
       const ModelConfig& config = decoder->config();
       const bool recorded = config.experts.layers.empty() && !config.latent.used() &&
-                            config.layer_input_width == 0 && !config.delta_rule.used();
+                            config.layer_input_width == 0 && !config.HasMixers();
       if (device != "cpu:portable") continue;  // a GPU may refuse
       // The first is run as any other.
       EXPECT_EQ(dragged.starts(), recorded ? 5 : 0) << model;

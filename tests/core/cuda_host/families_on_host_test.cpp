@@ -128,7 +128,7 @@ std::vector<std::vector<float>> Steps(OnDevice model, const std::string& setting
 }
 
 bool IsRecorded(const ModelConfig& config) {
-  return config.experts.layers.empty() && !config.latent.used() && !config.delta_rule.used() &&
+  return config.experts.layers.empty() && !config.latent.used() && !config.HasMixers() &&
          config.layer_input_width == 0;
 }
 

@@ -5,8 +5,8 @@ attention, for effective_pattern_test.
 
     python tests/core/make/make_effective_golden.py OUT.json      (transformers 5, torch)
 
-In float32. transformers' own recurrent rule gets the queries, keys, decays and rates of its model, and as values the unit vector of
-each row: what comes out are the weights. Of each model: [layer without attention, row of ROWS, head, key].
+In float32. transformers' own rule or scan gets the queries, keys and decays of its model, and as values the unit vector of each row:
+what comes out are the weights. Of each model: [layer without attention, row of ROWS, head, key].
 """
 
 import importlib
@@ -16,37 +16,35 @@ import sys
 import golden_runs as runs
 import torch
 
-MODELS = ["qwen3-5", "qwen3-next"]
+MODELS = {"qwen3-5": "torch_chunk_gated_delta_rule", "qwen3-next": "torch_chunk_gated_delta_rule", "granite-hybrid": "mamba2_chunk_scan"}
 ROWS = [0, 17, 39]
 
 
-def weights_of(name):
+def weights_of(name, rule_name):
     model = runs.opened(name)
     module = importlib.import_module(type(model).__module__)
+    rule = getattr(module, rule_name)
     found = []
-    rule = module.torch_chunk_gated_delta_rule
 
-    def keep(query, key, value, **others):
-        rows, heads = value.shape[1:3]
-        units = torch.eye(rows)[None, :, None].expand(1, rows, heads, rows)
-        found.append(module.torch_recurrent_gated_delta_rule(query, key, units, **others)[0][0])
-        return rule(query, key, value, **others)
+    def keep(*arrays, **others):
+        index = 0 if rule_name == "mamba2_chunk_scan" else 2  # of the values
+        rows, heads = arrays[index].shape[1:3]
+        units = torch.eye(rows)[None, :, None].expand(1, rows, heads, rows).contiguous()
+        result = rule(*arrays[:index], units, *arrays[index + 1:], **others)
+        found.append((result[0] if isinstance(result, tuple) else result)[0])
+        return rule(*arrays, **others)
 
-    # transformers binds the rule to its layer when the model is built, or finds it in the module.
-    module.torch_chunk_gated_delta_rule = keep
-    for part in model.modules():
-        if getattr(part, "chunk_gated_delta_rule", None) is not None:
-            part.chunk_gated_delta_rule = keep
+    setattr(module, rule_name, keep)
     with torch.no_grad():
         model(torch.tensor([runs.prompt_ids(name)]), use_cache=False)
-    module.torch_chunk_gated_delta_rule = rule
+    setattr(module, rule_name, rule)
     assert found, name
     return [[[[float(f"{value:.7g}") for value in head] for head in of_layer[row]] for row in ROWS] for of_layer in found]
 
 
 if __name__ == "__main__":
     runs.set_up()
-    golden = {"rows": ROWS, "models": {name: weights_of(name) for name in MODELS}}
+    golden = {"rows": ROWS, "models": {name: weights_of(name, rule) for name, rule in MODELS.items()}}
     with open(sys.argv[1], "w") as out:
         json.dump(golden, out, separators=(",", ":"))
         out.write("\n")

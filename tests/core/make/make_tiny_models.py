@@ -95,7 +95,7 @@ def build(kind, options, seed):
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
         for name, buffer in model.named_buffers():
-            if name.endswith("e_score_correction_bias"):
+            if name.endswith(("e_score_correction_bias", "expert_bias")):
                 buffer.copy_(0.2 * torch.randn_like(buffer))
             if name.endswith("layer_scalar"):
                 buffer.copy_(0.7 + 0.5 * torch.rand_like(buffer))
@@ -105,7 +105,7 @@ def build(kind, options, seed):
 def to_file_precision(model, dtype):
     """Weights become what the file can hold, so that the file's own numbers are what is run."""
     with torch.no_grad():
-        biases = [buffer for name, buffer in model.named_buffers() if name.endswith(("e_score_correction_bias", "layer_scalar"))]
+        biases = [buffer for name, buffer in model.named_buffers() if name.endswith(("e_score_correction_bias", "expert_bias", "layer_scalar"))]
         for values in [*model.parameters(), *biases]:
             values.copy_(values.to(dtype).float())
 
@@ -201,7 +201,7 @@ def run(model, ids):
     attentions = iter(out.attentions)
     types = getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"] * len(out.attentions)
     none = torch.zeros_like(out.attentions[0])  # of layers without attention
-    return out.logits[0], [none if kind == "linear_attention" else next(attentions) for kind in types]
+    return out.logits[0], [none if kind in ("linear_attention", "conv") else next(attentions) for kind in types]
 
 
 def choices(model, ids):
@@ -258,7 +258,7 @@ def expected(model, seed):
 
 def stays_close(model, result):
     """Whether bfloat16 chooses the same experts: another expert would be another model, not a rounding."""
-    if not any("router" in name or name.endswith("mlp.gate") for name, _ in model.named_modules()):
+    if not any("router" in name or name.endswith(("mlp.gate", "feed_forward.gate")) for name, _ in model.named_modules()):
         return True
     logits = run(copy.deepcopy(model).to(torch.bfloat16), result["ids"])[0].float()[ROWS]
     exact = torch.tensor(result["logits"])

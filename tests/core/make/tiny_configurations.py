@@ -48,6 +48,14 @@ GEMMA4 = dict(COMMON, num_hidden_layers=3, sliding_window=11, global_head_dim=16
 # A delta rule of 2 key heads and 4 value heads in every second layer.
 DELTA = dict(COMMON, num_hidden_layers=4, head_dim=12, layer_types=["linear_attention", "full_attention"] * 2,
              linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=6, linear_value_head_dim=10)
+# Convolutions of 3 rows in every second layer.
+LFM2 = {key: value for key, value in COMMON.items() if key != "head_dim"} | dict(
+    num_hidden_layers=4, hidden_size=36, layer_types=["conv", "full_attention"] * 2, rope_parameters=rope(theta=300.0))
+# State spaces of 4 heads in every second layer.
+GRANITE4 = {key: value for key, value in COMMON.items() if key != "head_dim"} | dict(
+    num_hidden_layers=4, hidden_size=30, shared_intermediate_size=44, num_attention_heads=5, num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0,
+    layer_types=["mamba", "attention"] * 2, position_embedding_type="nope", mamba_n_heads=4, mamba_d_state=6, mamba_d_conv=3,
+    embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.6, logits_scaling=4.0)
 SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
 
 QWEN3_VL = dict(
@@ -204,6 +212,14 @@ MODELS = {
     "gguf-qwen3-next": ("Qwen3Next", dict(DELTA | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5)), None),
     "gguf-qwen3-5": ("Qwen3_5", dict(DELTA, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
     "gguf-qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
+    "lfm2": ("Lfm2", dict(LFM2, conv_bias=True, block_ff_dim=60, block_ffn_dim_multiplier=1.2, block_multiple_of=7), "bfloat16"),
+    "lfm2-moe": ("Lfm2Moe", dict(LFM2, hidden_size=30, head_dim=8, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, num_dense_layers=1, routed_scaling_factor=1.5), "bfloat16"),
+    "gguf-lfm2": ("Lfm2", dict(LFM2, block_auto_adjust_ff_dim=False), None),
+    "gguf-lfm2-moe": ("Lfm2Moe", dict(LFM2, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, num_dense_layers=1), None),
+    "granite-hybrid": ("GraniteMoeHybrid", dict(GRANITE4, attention_bias=True, mamba_proj_bias=True, mamba_n_groups=2), "bfloat16"),
+    "granite-hybrid-experts": ("GraniteMoeHybrid", dict(GRANITE4, num_local_experts=5, num_experts_per_tok=2, shared_intermediate_size=16, position_embedding_type="rope", mamba_conv_bias=False), "bfloat16"),
+    "gguf-granite-hybrid": ("GraniteMoeHybrid", dict(GRANITE4, mamba_n_groups=2), None),
+    "gguf-granite-hybrid-experts": ("GraniteMoeHybrid", dict(GRANITE4, num_local_experts=5, num_experts_per_tok=2, intermediate_size=20, shared_intermediate_size=16, position_embedding_type="rope"), None),
     "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
     "qwen3-vl": ("Qwen3VL", QWEN3_VL, "bfloat16"),

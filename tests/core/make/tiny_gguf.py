@@ -6,6 +6,7 @@ import numpy
 import torch
 
 from tiny_gguf_delta_rule import DELTA_RULE, DeltaRewriting, delta_rule, write_qkvz
+from tiny_gguf_state_space import StateSpaceRewriting, state_space, write_shared_mlp
 
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
@@ -51,9 +52,12 @@ ARCHITECTURES = {
     "HunYuanMoEV1ForCausalLM": "hunyuan-moe",
     "Qwen3VLForConditionalGeneration": "qwen3vl",
     "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
+    "GraniteMoeHybridForCausalLM": "granitehybrid",
+    "Lfm2ForCausalLM": "lfm2",
+    "Lfm2MoeForCausalLM": "lfm2moe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
-PERMUTED = {"llama", "olmo", "granite", "granitemoe", "arcee", "mistral3", "internlm2"}
+PERMUTED = {"llama", "olmo", "granite", "granitemoe", "granitehybrid", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -90,7 +94,7 @@ def write_metadata(writer, config, architecture):
         if hasattr(config, key) and architecture not in ("olmo", "cohere2"):
             writer.add_layer_norm_rms_eps(getattr(config, key))
     for key in ("layer_norm_eps", "norm_epsilon", "norm_eps"):
-        if hasattr(config, key):
+        if hasattr(config, key) and not architecture.startswith("lfm2"):
             writer.add_layer_norm_eps(getattr(config, key))
     if architecture not in SHORT_METADATA:
         write_rope(writer, config)
@@ -133,7 +137,7 @@ def parts_of_heads(writer, config):
     writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
 
 
-ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "granitemoe", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "granitemoe", "granitehybrid", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
     name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "minimax-m2", "stablelm", "phi2", "nemotron")
 }
 
@@ -207,7 +211,26 @@ def mistral3(writer, config):
     writer.add_attn_temperature_scale(config.rope_parameters["llama_4_scaling_beta"])
 
 
+def lfm2(writer, config):
+    writer.add_shortconv_l_cache(config.conv_L_cache)
+    attending_layers(writer, config)
+
+
+def attending_layers(writer, config):
+    """Layers without attention have no key-value heads."""
+    writer.add_head_count_kv([config.num_key_value_heads * (kind == "full_attention") for kind in config.layer_types])
+
+
+def granite_hybrid(writer, config):
+    granite(writer, config)
+    state_space(writer, config)
+    attending_layers(writer, config)
+
+
 MORE_METADATA = {
+    "granitehybrid": granite_hybrid,
+    "lfm2": lfm2,
+    "lfm2moe": lfm2,
     **dict.fromkeys(DELTA_RULE, delta_rule),
     "mistral3": mistral3,
     "gemma2": gemma2,
@@ -280,6 +303,9 @@ def write_experts(writer, config, architecture):
     if architecture in {"qwen2moe"} | DELTA_RULE:
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     MORE_EXPERTS.get(architecture, lambda *_: None)(writer, config)
+    if architecture == "lfm2moe":
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        writer.add_leading_dense_block_count(config.num_dense_layers)
     if architecture == "glm4moe":
         writer.add_nextn_predict_layers(0)
 
@@ -345,14 +371,6 @@ class TensorWriter:
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
         return values.astype(numpy.float32)
 
-    def write_granite_shared(self, name, parameter):
-        """One matrix of gate and up as the converter's two."""
-        layer = name.split(".")[2]
-        values = parameter.detach().numpy().astype(numpy.float16)
-        for part, of_part in zip(("gate", "up"), numpy.split(values, 2)):
-            self.writer.add_tensor(f"blk.{layer}.ffn_{part}_shexp.weight", of_part)
-        return values.astype(numpy.float32)
-
     def write_llama4_experts(self, name, parameter):
         """[expert, inputs, outputs], of gate_up first those of the gate."""
         layer = name.split(".")[2]
@@ -383,7 +401,7 @@ class TensorWriter:
 
     def write(self, target, values):
         """Returns the numbers that the file holds."""
-        is_vector = values.ndim == 1
+        is_vector = values.ndim == 1 or target.endswith(("ssm_a", "ssm_d", "ssm_norm.weight"))
         packed, back = (values, values) if is_vector else self.pack(values)
         for part in ("attn_q", "attn_k", "attn_v"):
             if self.architecture in FUSED and f".{part}." in target:
@@ -417,25 +435,26 @@ class Rewriting:
         self.heads = next((count for part, count in heads.items() if part in name), 0) if architecture in PERMUTED else 0
         self.plus_one = architecture in NORMS_PLUS_ONE and name.endswith("norm.weight")
         self.as_vector = name.endswith("shared_expert_gate.weight")
+        self.is_taps = name.endswith("conv.conv.weight")
 
     def to_file(self, values):
         if self.heads:
             values = llama_permute(values, self.heads)
         if self.plus_one:
             values = values + numpy.float32(1.0)
-        return values[0] if self.as_vector else values
+        return values[0] if self.as_vector else values[:, 0] if self.is_taps else values
 
     def from_file(self, values):
         if self.heads:
             values = llama_unpermute(values, self.heads)
         if self.plus_one:
             values = values - numpy.float32(1.0)
-        return values[None] if self.as_vector else values
+        return values[None] if self.as_vector else values[:, None] if self.is_taps else values
 
 
 def target_name(names, name):
     name = name.replace(".dt_bias", ".dt_proj.bias")
-    if name.endswith("A_log"):
+    if name.endswith(("A_log", "mamba.D")):
         return names.get_name(name)
     part = ".".join(name.split(".")[3:])
     if part in GEMMA4_BARE:
@@ -461,7 +480,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
     if architecture == "apertus":
         write_xielu(writer, model)
     for name, buffer in model.named_buffers():
-        if name.endswith("e_score_correction_bias"):
+        if name.endswith(("e_score_correction_bias", "expert_bias")):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
         if name.endswith("layer_scalar"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.layer_output_scale.weight", buffer.detach().numpy().copy())
@@ -481,20 +500,21 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if architecture == "granitemoe":
+        if architecture in ("granitemoe", "granitehybrid"):
             name = name.replace("router.weight", "router.layer.weight").replace("experts.down_proj", "output_linear.weight")
-        if name.endswith("shared_mlp.input_linear.weight"):
-            back = tensors.write_granite_shared(name, parameter)
-        elif architecture == "llama4" and ".experts." in name:
+        if architecture == "llama4" and ".experts." in name:
             back = tensors.write_llama4_experts(name, parameter)
         elif architecture == "gpt-oss" and ".experts." in name:
             back = tensors.write_gpt_oss_experts(name, parameter)
+        elif ".shared_mlp." in name:
+            back = write_shared_mlp(tensors, config.num_local_experts > 0, name, parameter)
         elif name.endswith("in_proj_qkvz.weight"):
             back = write_qkvz(tensors, config, name, parameter)
         elif name.endswith("experts.gate_up_proj") and architecture != "gemma4":
             back = tensors.write_gate_up(name, parameter)
         else:
-            rewriting = (DeltaRewriting if ".linear_attn." in name else Rewriting)(architecture, config, name)
+            kind = DeltaRewriting if ".linear_attn." in name else StateSpaceRewriting if ".mamba." in name else Rewriting
+            rewriting = kind(architecture, config, name)
             values = rewriting.to_file(parameter.detach().numpy().copy())
             back = rewriting.from_file(tensors.write(target_name(names, name), values))
         with torch.no_grad():

@@ -395,7 +395,15 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "jais2",
                            "gguf-jais2",
                            "gguf-qwen3-vl",
-                           "gguf-qwen3-vl-moe"}) {
+                           "gguf-qwen3-vl-moe",
+                           "lfm2",
+                           "lfm2-moe",
+                           "gguf-lfm2",
+                           "gguf-lfm2-moe",
+                           "granite-hybrid",
+                           "granite-hybrid-experts",
+                           "gguf-granite-hybrid",
+                           "gguf-granite-hybrid-experts"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

@@ -15,27 +15,20 @@
 namespace midscope {
 namespace {
 
+using test::AttendingLayers;
 using test::ConfigWith;
 using test::ErrorWith;
 using test::OpenErrorWith;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::vector<int64_t> Attending(const ModelConfig& config) {
-  std::vector<int64_t> layers;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (config.HasAttention(layer)) layers.push_back(layer);
-  }
-  return layers;
-}
-
 TEST(Qwen3Next, EveryFourthLayerAttendsWhereTheFileSaysNothing) {
   using Layers = std::vector<int64_t>;
-  EXPECT_EQ(Attending(ConfigWith("qwen3-5", {})), (Layers{1, 3}));
-  EXPECT_EQ(Attending(ConfigWith("qwen3-5", {{"layer_types", nullptr}})), (Layers{3}));
-  EXPECT_EQ(Attending(ConfigWith("qwen3-5", {{"layer_types", nullptr},
-                                             {"full_attention_interval", 2},
-                                             {"num_hidden_layers", 5}})),
+  EXPECT_EQ(AttendingLayers(ConfigWith("qwen3-5", {})), (Layers{1, 3}));
+  EXPECT_EQ(AttendingLayers(ConfigWith("qwen3-5", {{"layer_types", nullptr}})), (Layers{3}));
+  EXPECT_EQ(AttendingLayers(ConfigWith("qwen3-5", {{"layer_types", nullptr},
+                                                   {"full_attention_interval", 2},
+                                                   {"num_hidden_layers", 5}})),
             (Layers{1, 3}));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/model/folder_model.h"
 #include "tests/core/support/error_message.h"
@@ -46,6 +47,15 @@ inline std::string OpenErrorWith(const std::string& name, const nlohmann::json& 
   const TemporaryFolder folder(TinyModelFolder(name));
   ChangeConfig(folder, changes);
   return ErrorMessage([&] { OpenFolderModel(folder.path()); });
+}
+
+// The layers that have attention.
+inline std::vector<int64_t> AttendingLayers(const ModelConfig& config) {
+  std::vector<int64_t> layers;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (config.HasAttention(layer)) layers.push_back(layer);
+  }
+  return layers;
 }
 
 }  // namespace midscope::test

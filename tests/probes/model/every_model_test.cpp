@@ -61,7 +61,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
     if (adds_up) names += ",answer_attribution";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
     if (decoder_->config().experts.count > 0) names += ",expert_use";
-    if (decoder_->config().delta_rule.used()) names += ",effective_attention";
+    if (decoder_->config().Mixer().heads > 0) names += ",effective_attention";
     if (EmbedsPositions(decoder_->config().positions)) names += ",position_embeddings";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");

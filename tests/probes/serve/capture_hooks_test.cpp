@@ -85,12 +85,14 @@ TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
   ModelConfig config = testing::SmallConfig();
   config.attention.resize(static_cast<size_t>(config.layers));
   config.attention[1].recurrent = true;
+  config.convolution.taps = 3;
   const auto error = [&](const char* name) {
     return test::ErrorMessage([&] { ReadCapturePart(Message(name), config); });
   };
   for (const char* point : {"q", "k", "v", "rot_k", "pattern", "z"}) {
     const std::string name = std::string("blocks.1.attn.hook_") + point;
-    EXPECT_THAT(error(name.c_str()), ::testing::HasSubstr("no attention")) << name;
+    EXPECT_THAT(error(name.c_str()), ::testing::HasSubstr("no attention: a gated convolution"))
+        << name;
   }
   EXPECT_EQ(error("blocks.1.hook_attn_out"), "");
   EXPECT_EQ(error("blocks.0.attn.hook_z"), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layers that mix rows by a delta rule start again at stored states: continuations, what-ifs and
+// Layers without attention start again at stored states: continuations, what-ifs and
 // shared prefixes of more than one state equal full runs. What transformers computes is in
 // families_test.cpp.
 #include <gtest/gtest.h>
@@ -29,9 +29,9 @@ using Values = std::vector<float>;
 
 constexpr int64_t kRows = 2 * kStateRows + 76;
 
-class DeltaRuleStep : public ::testing::Test {
+class MixerStepTest : public ::testing::TestWithParam<std::string> {
  protected:
-  DeltaRuleStep() : folder_(test::TinyModelFolder("qwen3-5")) {
+  MixerStepTest() : folder_(test::TinyModelFolder(GetParam())) {
     test::ChangeConfig(folder_, {{"max_position_embeddings", 4096}});
     decoder_ = Decoder::Open(folder_.path().string(), {kernels::Dtype::kFloat32, 1});
   }
@@ -62,7 +62,7 @@ class DeltaRuleStep : public ::testing::Test {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-TEST_F(DeltaRuleStep, ContinuationsEqualFullRuns) {
+TEST_P(MixerStepTest, ContinuationsEqualFullRuns) {
   for (const bool residual : {false, true}) {
     const auto trace = decoder_->MakeTrace(kRows + 40, residual);
     std::vector<int32_t> ids = SomeTinyIds(kRows);
@@ -77,13 +77,14 @@ TEST_F(DeltaRuleStep, ContinuationsEqualFullRuns) {
   }
 }
 
-TEST_F(DeltaRuleStep, WhatIfsEqualFullRuns) {
+TEST_P(MixerStepTest, WhatIfsEqualFullRuns) {
   Prompt prompt;
   prompt.ids = SomeTinyIds(kRows);
   for (const int64_t limit : {int64_t{0}, decoder_->TraceBytes(kRows) / 2}) {
     WhatIf what_if(decoder_, {prompt}, limit);
     for (const std::string setting :
-         {"none", "channel(6, factor=-2)", "set(3, span=600:700, to=2, layers=0-0)", "pi(1.5)",
+         {"none", "channel(6, factor=-2)", "set(3, span=600:700, to=2, layers=0-0)",
+          decoder_->config().positions == PositionKind::kRotary ? "pi(1.5)" : "none",
           "ablate(L1H2)", "none"}) {
       const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
       ExpectClose(result.outcomes[0].last_logits, Full(prompt.ids, setting), setting);
@@ -91,7 +92,7 @@ TEST_F(DeltaRuleStep, WhatIfsEqualFullRuns) {
   }
 }
 
-TEST_F(DeltaRuleStep, ATakenPrefixContinuesLikeItsDonor) {
+TEST_P(MixerStepTest, ATakenPrefixContinuesLikeItsDonor) {
   const std::vector<int32_t> ids = SomeTinyIds(kRows);
   const auto donor = decoder_->MakeTrace(kRows);
   OnTrace(ids, donor.get());
@@ -104,13 +105,13 @@ TEST_F(DeltaRuleStep, ATakenPrefixContinuesLikeItsDonor) {
   }
 }
 
-TEST_F(DeltaRuleStep, BytesAreThoseOfTheTrace) {
+TEST_P(MixerStepTest, BytesAreThoseOfTheTrace) {
   const auto trace = decoder_->MakeTrace(kRows);
   OnTrace(SomeTinyIds(kRows), trace.get());
   EXPECT_EQ(trace->bytes(), decoder_->TraceBytes(kRows));
 }
 
-TEST_F(DeltaRuleStep, EditsOfAttentionNeedAttention) {
+TEST_P(MixerStepTest, EditsOfAttentionNeedAttention) {
   const auto error = [&](const std::string& setting) {
     return ErrorMessage([&] { Full(SomeTinyIds(40), setting); });
   };
@@ -120,6 +121,14 @@ TEST_F(DeltaRuleStep, EditsOfAttentionNeedAttention) {
     EXPECT_NE(error(setting).find("attends in layers 1, 3"), std::string::npos) << error(setting);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Mixers, MixerStepTest,
+                         ::testing::Values("qwen3-5", "lfm2", "granite-hybrid"),
+                         [](const ::testing::TestParamInfo<std::string>& model) {
+                           std::string name = model.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace midscope

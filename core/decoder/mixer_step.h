@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Mixes the rows of a sequence by the gated delta rule (ModelConfig::delta_rule), in layers without
-// attention. A row needs the layer's state before it, so a trace stores states: one every
-// kStateRows rows, and the one after its last row. Runs start at such a row. Internal to core.
+// Mixes the rows of a sequence in layers without attention, by the model's mixer
+// (ModelConfig::Mixer). A row needs the layer's state before it, so a trace stores states: one
+// every kStateRows rows, and the one after its last row. Runs start at such a row. Internal to
+// core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,17 +25,18 @@ bool ShowsEffectivePattern(const SequencePass& sequence, int64_t layer);
 // attention that runs has a state.
 void StartAtStates(const ModelConfig& config, SequencePass& sequence);
 
-struct DeltaStep {
+struct MixerStep {
   const ModelConfig& config;
-  const DeltaWeights& weights;
+  const MixerWeights& weights;
   const kernels::Executor& executor;
   const JobContext& context;
 };
 
-// Computes z of the sequence's active rows, [packed rows, value width], from `projected` [packed
-// rows, outputs of DeltaWeights::input]: both in the run's dtype, on any device. The arithmetic is
-// float32, in host memory. Stores states in the trace if the pass keeps its rows. Throws Cancelled.
-void MixByDeltaRule(const DeltaStep& step, const SequencePass& sequence, int64_t layer,
-                    const at::Tensor& projected, const at::Tensor& z);
+// Computes z of the sequence's active rows, [packed rows, MixerSizes::outputs], from `projected`
+// [packed rows, outputs of MixerWeights::input]: both in the run's dtype, on any device. The
+// arithmetic is float32, in host memory. Stores states in the trace if the pass keeps its rows.
+// Throws Cancelled.
+void MixRows(const MixerStep& step, const SequencePass& sequence, int64_t layer,
+             const at::Tensor& projected, const at::Tensor& z);
 
 }  // namespace midscope
