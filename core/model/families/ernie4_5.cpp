@@ -66,7 +66,6 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson&) {
   std::vector<TensorPlace> places = LlamaLikeTensors({.interleaved = true});
   ExpertLayout layout = kSharedExperts;
   layout.choice_bias = "model.layers.N.mlp.moe_statics.e_score_correction_bias";
-  layout.choice_bias_part = RowPart::kOnlyRow;
   AddExpertPlaces(layout, places);
   return places;
 }

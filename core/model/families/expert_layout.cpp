@@ -21,8 +21,7 @@ void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& place
   add("N.shared.up", layout.shared_up_proj);
   add("N.shared.down", layout.shared_down_proj);
   add("N.shared_gate", layout.shared_gate, layout.shared_gate_part);
-  add("N.choice_bias", layout.choice_bias, layout.choice_bias_part, Bias::kNever,
-      TensorEnding::kBare);
+  add("N.choice_bias", layout.choice_bias, RowPart::kAll, Bias::kNever, TensorEnding::kBare);
 }
 
 void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,

@@ -24,7 +24,6 @@ struct ExpertLayout {
   std::string_view shared_gate = {};
   RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
-  RowPart choice_bias_part = RowPart::kAll;
   Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);

@@ -74,7 +74,9 @@
   FAMILY(afmoe, Afmoe)              \
   FAMILY(gemma2, VaultGemma)        \
   FAMILY(olmo2, FlexOlmo)           \
-  FAMILY(nemotron, Jais2) \
+  FAMILY(nemotron, Jais2)           \
+  FAMILY(glm, Glm4v)                \
+  FAMILY(exaone, Exaone)            \
   FAMILY(lfm2, Lfm2)                \
   FAMILY(lfm2, Lfm2Moe)             \
   FAMILY(granite, GraniteHybrid)

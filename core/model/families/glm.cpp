@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // GLM-4: a part of each head is rotated, with adjacent pairs; query, key and value have biases.
-// Files of glm4 also have norms after attention and MLP.
+// Files of glm4 also have norms after attention and MLP, and so has the text part of GLM-4.1V,
+// whose positions have three parts (mrope), which are equal for text.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
+#include "core/model/families/rope_settings.h"
 
 namespace midscope::glm {
 namespace {
@@ -16,6 +18,22 @@ void ReadGlm(const ConfigJson& json, ModelConfig* config) {
 
 void ReadGlm4(const ConfigJson& json, ModelConfig* config) {
   ReadGlm(json, config);
+  config->output_norms = true;
+}
+
+void ReadGlm4v(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .read_rope = false,
+                 .layers = 40,
+                 .hidden = 4096,
+                 .feed_forward = 13696,
+                 .vocabulary = 151552,
+                 .heads = 32,
+                 .key_value_heads = 2,
+                 .context = 32768},
+                config);
+  ReadRope(json, RopeObject(json), {.partial = 1.0, .text_of_mrope = true}, config);
   config->output_norms = true;
 }
 
@@ -57,6 +75,12 @@ const Family& GlmFamily() {
 const Family& Glm4Family() {
   static const Family family = {"glm4", "glm4",       ReadGlm4,  Glm4Tensors,
                                 "glm4", ReadGlm4Gguf, GgufPlaces};
+  return family;
+}
+
+const Family& Glm4vFamily() {
+  static const Family family = {"glm4v", "glm4v_text", ReadGlm4v, Glm4Tensors,
+                                "",      nullptr,      nullptr};
   return family;
 }
 

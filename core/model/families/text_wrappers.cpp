@@ -15,7 +15,6 @@ struct Around {
   bool text_may_tie = false;
 };
 
-// The names of these text parts are those of the families themselves.
 std::vector<TextWrapper> WrappersOf(const std::vector<Around>& models) {
   std::vector<TextWrapper> wrappers;
   for (const Around& model : models) {
@@ -27,7 +26,7 @@ std::vector<TextWrapper> WrappersOf(const std::vector<Around>& models) {
            .tied = model.tied,
            .text_may_tie = model.text_may_tie,
            .other_parts = {"vision_tower.", "vision_model.", "multi_modal_projector.", "connector.",
-                           "image_newline"}});
+                           "image_newline", "visual."}});
     }
   }
   return wrappers;
@@ -44,7 +43,13 @@ std::vector<TextWrapper> AllWrappers() {
        {"idefics3", {LlamaFamily}},
        {"smolvlm", {LlamaFamily}},
        {"internvl", {Qwen2Family, qwen3::Qwen3Family, LlamaFamily}, /*tied=*/true},
-       {"aya_vision", {cohere::Cohere2Family}, /*tied=*/true}});
+       {"aya_vision", {cohere::Cohere2Family}, /*tied=*/true},
+       {"qwen3_vl", {qwen3::Qwen3VlFamily}},
+       {"qwen3_vl_moe", {qwen_moe::Qwen3VlMoeFamily}},
+       {"qwen3_5", {qwen3_next::Qwen35Family}},
+       {"qwen3_5_moe", {qwen3_next::Qwen35MoeFamily}},
+       {"glm4v", {glm::Glm4vFamily}, /*tied=*/false, /*text_may_tie=*/true},
+       {"glm46v", {glm::Glm4vFamily}}});
   const std::vector<TextWrapper> others = {
       {.model_type = "gemma3",
        .family = gemma3::Gemma3Family,
@@ -88,22 +93,6 @@ std::vector<TextWrapper> AllWrappers() {
        .text_types = {"qwen2_vl_text", "qwen2_vl"},
        .flat = true,
        .text_may_tie = true,
-       .other_parts = {"visual."}},
-      {.model_type = "qwen3_vl",
-       .family = qwen3::Qwen3VlFamily,
-       .text_types = {"qwen3_vl_text"},
-       .other_parts = {"visual."}},
-      {.model_type = "qwen3_vl_moe",
-       .family = qwen_moe::Qwen3VlMoeFamily,
-       .text_types = {"qwen3_vl_moe_text"},
-       .other_parts = {"visual."}},
-      {.model_type = "qwen3_5",
-       .family = qwen3_next::Qwen35Family,
-       .text_types = {"qwen3_5_text"},
-       .other_parts = {"visual."}},
-      {.model_type = "qwen3_5_moe",
-       .family = qwen3_next::Qwen35MoeFamily,
-       .text_types = {"qwen3_5_moe_text"},
        .other_parts = {"visual."}},
   };
   wrappers.insert(wrappers.end(), others.begin(), others.end());

@@ -74,7 +74,8 @@ def build(kind, options, seed):
     config._attn_implementation = "eager"
     config._experts_implementation = "eager"
     torch.manual_seed(seed)
-    model = getattr(transformers, model_class)(config).eval()
+    made = getattr(transformers, model_class)
+    model = (made.from_config(config, attn_implementation="eager") if model_class.startswith("Auto") else made(config)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Large enough that attention is far from even and every part of the model matters.
@@ -304,7 +305,8 @@ def write_folder(name, model, folder, dtype):
         with open(path, "w") as file:
             json.dump(config, file, indent=2)
         if name != "longchat":  # transformers itself must read the same model from it
-            again = type(model).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+            model_class = CLASSES.get(MODELS[name][0], ("", type(model).__name__))[1]
+            again = getattr(transformers, model_class).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
             return again
     return None
 
@@ -326,7 +328,7 @@ def make(name):
         elif is_gguf and kind.startswith(("Deepseek", "Glm4MoeLite")):
             write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind != "DeepseekV2")
         elif is_gguf:
-            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), "internlm2" if kind == "InternLM2" else None)
+            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), dict(InternLM2="internlm2", Exaone="exaone").get(kind))
         else:
             packed = to_mxfp4(model) if name.endswith("mxfp4") else {}
             to_file_precision(model, getattr(torch, file_type))

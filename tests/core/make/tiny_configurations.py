@@ -250,12 +250,16 @@ MODELS = {
     "flex-olmo": ("FlexOlmo", dict(COMMON, hidden_size=36, head_dim=None, intermediate_size=14, num_experts=5, num_experts_per_tok=2), "bfloat16"),
     "jais2": ("Jais2", dict(COMMON, hidden_size=30), "bfloat16"),
     "gguf-jais2": ("Jais2", dict(COMMON, hidden_size=30), None),
+    "glm4v": ("Glm4v", dict(text_config=dict(COMMON, hidden_size=36, num_attention_heads=3, num_key_value_heads=1, head_dim=None, rope_parameters=rope(theta=500.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4, image_size=8)), "bfloat16"),
+    "exaone": ("Exaone", dict(COMMON, hidden_size=30, head_dim=None, num_attention_heads=3, num_key_value_heads=1, rope_parameters=LLAMA3), "bfloat16"),
+    "gguf-exaone": ("Exaone", dict(COMMON, hidden_size=30, head_dim=None, num_attention_heads=3, num_key_value_heads=1, rope_parameters=LLAMA3), None),
     "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
     "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
 
 # Files as they were written before transformers 5: what replaces rope_parameters in config.json.
 OLD_ROPE = {
+    "exaone": dict(rope_theta=500.0, rope_scaling={key: value for key, value in LLAMA3.items() if key != "rope_theta"}),
     "llama-tied-linear": dict(rope_theta=10000.0, rope_scaling=dict(type="linear", factor=2.5)),
     "longchat": dict(rope_theta=10000.0, rope_condense_ratio=4),
     "gemma3": dict(rope_theta=4000.0, rope_local_base_freq=300.0, rope_scaling=dict(rope_type="linear", factor=2.0)),
@@ -265,6 +269,7 @@ OLD_ROPE = {
 }
 # What is changed in config.json afterwards; None: taken out.
 EDITS = {
+    "exaone": dict(num_hidden_layers=None, num_layers=2, rms_norm_eps=None, layer_norm_epsilon=1e-5, hidden_act=None, activation_function="silu"),
     "llama-other-head": dict(tie_word_embeddings=True),
     # As published files are: the class's own default ties, and the file has a head of its own.
     "mistral3": dict(tie_word_embeddings=None),
@@ -294,6 +299,8 @@ CLASSES = {
     "SmolVLM": ("SmolVLMConfig", "SmolVLMForConditionalGeneration"),
     "InternVL": ("InternVLConfig", "InternVLForConditionalGeneration"),
     "Qwen2VL": ("Qwen2VLConfig", "Qwen2VLForConditionalGeneration"),
+    "Glm4v": ("Glm4vConfig", "Glm4vForConditionalGeneration"),
+    "Exaone": ("ExaoneConfig", "AutoModelForCausalLM"),  # a Llama under other names
     "Ernie4_5_Moe": ("Ernie4_5_MoeConfig", "Ernie4_5_MoeForCausalLM"),
     "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),
     "Qwen3VLMoe": ("Qwen3VLMoeConfig", "Qwen3VLMoeForConditionalGeneration"),

@@ -137,7 +137,7 @@ def parts_of_heads(writer, config):
     writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
 
 
-ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "granitemoe", "granitehybrid", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "exaone", "granite", "granitemoe", "granitehybrid", "afmoe", "jais2", "arcee", "cohere2", "mistral3", "apertus")} | {
     name: parts_of_heads for name in (*DELTA_RULE, "chatglm", "glm4", "glm4moe", "minimax-m2", "stablelm", "phi2", "nemotron")
 }
 

@@ -148,6 +148,48 @@ TEST(DenseFamilies, VaultGemmaAndJais2ReadDefaults) {
   EXPECT_FALSE(ConfigWith("jais2", {}).gated_mlp);
 }
 
+TEST(DenseFamilies, ExaoneReadsKeysUnderBothNames) {
+  const Json none = {{"num_layers", nullptr},
+                     {"layer_norm_epsilon", nullptr},
+                     {"activation_function", nullptr},
+                     {"num_key_value_heads", nullptr},
+                     {"num_attention_heads", nullptr},
+                     {"hidden_size", nullptr},
+                     {"head_dim", nullptr},
+                     {"rope_theta", nullptr}};
+  const ModelConfig plain = ConfigWith("exaone", none);
+  EXPECT_EQ(plain.layers, 32);
+  EXPECT_EQ(plain.hidden, 4096);
+  EXPECT_EQ(plain.key_value_heads, 8);
+  EXPECT_EQ(plain.norm_epsilon, 1e-5);
+  EXPECT_EQ(plain.rope_base, 500000.0);
+  EXPECT_EQ(plain.rope_scaling.kind, RopeScalingKind::kLlama3);
+  Json llamas = {{"num_layers", nullptr},          {"num_hidden_layers", 3},
+                 {"layer_norm_epsilon", nullptr},  {"rms_norm_eps", 1e-4},
+                 {"activation_function", nullptr}, {"hidden_act", "gelu"}};
+  EXPECT_EQ(ConfigWith("exaone", llamas).layers, 3);
+  EXPECT_EQ(ConfigWith("exaone", llamas).norm_epsilon, 1e-4);
+  EXPECT_EQ(ConfigWith("exaone", llamas).activation, Activation::kGelu);
+  llamas["num_layers"] = 2;
+  EXPECT_THAT(ErrorWith("exaone", llamas), HasSubstr("differ"));
+}
+
+TEST(DenseFamilies, Glm4vReadsItsText) {
+  EXPECT_EQ(ConfigWith("glm4v", {}).rope_dimensions, 6);
+  const Json rope = {{"type", "default"}, {"mrope_section", {8, 12, 12}}};
+  const Json text = {{"rope_scaling", rope}, {"partial_rotary_factor", 0.5}};
+  for (const char* type : {"glm4v", "glm46v"}) {
+    const ModelConfig config = ConfigWith("glm4v", {{"model_type", type}, {"text_config", text}});
+    EXPECT_EQ(config.layers, 40);
+    EXPECT_EQ(config.key_value_heads, 2);
+    EXPECT_EQ(config.head_dim, 128);
+    EXPECT_EQ(config.rope_dimensions, 64);
+    EXPECT_EQ(config.norm_epsilon, 1e-5);
+    EXPECT_TRUE(config.output_norms);
+    EXPECT_FALSE(config.tied_embeddings);
+  }
+}
+
 // Files of models with pictures hold only those keys of the text that differ from the defaults.
 TEST(DenseFamilies, TextsHaveTheDefaultsOfTheirFamilies) {
   const auto text = [](const char* type, const char* text_type) {
@@ -199,6 +241,8 @@ TEST(DenseFamilies, TextsAreTiedWhereTransformersTiesThem) {
   EXPECT_FALSE(tied("llava_next", "mistral", false, true));
   EXPECT_FALSE(tied("smolvlm", "llama", false, true));
   EXPECT_FALSE(tied("internvl", "qwen3", false, true));
+  EXPECT_TRUE(tied("glm4v", "glm4v_text", false, true));
+  EXPECT_FALSE(tied("glm46v", "glm4v_text", false, true));
   EXPECT_TRUE(tied("internvl", "qwen2", nullptr, false));
   EXPECT_TRUE(tied("aya_vision", "cohere2", nullptr, nullptr));
 }

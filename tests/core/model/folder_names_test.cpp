@@ -163,8 +163,8 @@ TEST(FolderNames, RefusesOtherTextParts) {
       error("gemma3-pictures",
             [](Json* json) { (*json)["text_config"]["use_bidirectional_attention"] = true; }),
       HasSubstr("use_bidirectional_attention is true"));
-  EXPECT_THAT(error("mistral3", [](Json* json) { (*json)["text_config"].erase("hidden_size"); }),
-              HasSubstr("text_config.hidden_size"));
+  EXPECT_THAT(error("mistral3", [](Json* json) { (*json)["text_config"].erase("vocab_size"); }),
+              HasSubstr("text_config.vocab_size"));
   EXPECT_THAT(
       error("llama", [](Json* json) { (*json)["model_type"] = "nonesuch"; }),
       AllOf(HasSubstr("mistral3, llama4, qwen2_5_vl"), HasSubstr("core/model/families/README.md")));
