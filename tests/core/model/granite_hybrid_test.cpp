@@ -71,8 +71,8 @@ TEST(GraniteHybrid, RefusesWhatItDoesNotFollow) {
 
 TEST(GraniteHybrid, WithoutPositionsRefusesToChangeThem) {
   const ModelConfig config = ConfigWith("granite-hybrid", {});
-  for (const char* setting :
-       {"pi(2)", "ms-poe()", "self-extend(2, near=4)", "positions(sampler=pose, factor=2)"}) {
+  for (const char* setting : {"pi(2)", "ms-poe()", "self-extend(group=2, window=4)",
+                              "positions(sampler=pose, factor=2)"}) {
     EXPECT_THAT(ErrorMessage([&] { CompilePlans(ParseIntervention(setting), config, 40); }),
                 HasSubstr("its attention has no positions"))
         << setting;
