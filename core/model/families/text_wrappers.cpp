@@ -53,6 +53,11 @@ const std::vector<TextWrapper>& TextWrappers() {
        .family = qwen3_next::Qwen35MoeFamily,
        .text_types = {"qwen3_5_moe_text"},
        .other_parts = {"visual."}},
+      {.model_type = "lfm2_vl",
+       .family = lfm2::Lfm2Family,
+       .text_types = {"lfm2"},
+       .tied = true,
+       .other_parts = {"vision_tower.", "multi_modal_projector."}},
   };
   return wrappers;
 }

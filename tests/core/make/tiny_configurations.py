@@ -209,6 +209,7 @@ MODELS = {
     "gguf-qwen3-5-moe": ("Qwen3_5Moe", dict({key: value for key, value in DELTA.items() if key != "intermediate_size"} | SPARSE, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=rope(theta=300.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1], mrope_interleaved=True)), None),
     "lfm2": ("Lfm2", dict(LFM2, conv_bias=True, block_ff_dim=60, block_ffn_dim_multiplier=1.2, block_multiple_of=7), "bfloat16"),
     "lfm2-moe": ("Lfm2Moe", dict(LFM2, hidden_size=30, head_dim=8, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, num_dense_layers=1, routed_scaling_factor=1.5), "bfloat16"),
+    "lfm2-pictures": ("Lfm2Pictures", dict(text_config=dict(LFM2, model_type="lfm2", num_hidden_layers=2, layer_types=["conv", "full_attention"], hidden_size=24, pad_token_id=0, block_auto_adjust_ff_dim=False), vision_config=dict(VISION, model_type="siglip2_vision_model", patch_size=4, num_patches=4, vision_use_head=False), projector_hidden_size=8), "bfloat16"),
     "gguf-lfm2": ("Lfm2", dict(LFM2, block_auto_adjust_ff_dim=False), None),
     "gguf-lfm2-moe": ("Lfm2Moe", dict(LFM2, hidden_size=30, head_dim=8, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, num_dense_layers=1), None),
     "granite-hybrid": ("GraniteMoeHybrid", dict(GRANITE4, mamba_proj_bias=True, mamba_n_groups=2), "bfloat16"),
@@ -254,6 +255,7 @@ CLASSES = {
     "Qwen3_5": ("Qwen3_5TextConfig", "Qwen3_5ForCausalLM"),
     "Qwen3_5Pictures": ("Qwen3_5Config", "Qwen3_5ForConditionalGeneration"),
     "Qwen3_5Moe": ("Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM"),
+    "Lfm2Pictures": ("Lfm2VlConfig", "Lfm2VlForConditionalGeneration"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }

@@ -370,6 +370,7 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-qwen3-5-moe",
                            "lfm2",
                            "lfm2-moe",
+                           "lfm2-pictures",
                            "gguf-lfm2",
                            "gguf-lfm2-moe",
                            "granite-hybrid",
