@@ -245,7 +245,7 @@ struct Scheme {
   bool adds_bos = false;
 };
 
-constexpr std::array<Scheme, 36> kSchemes = {
+constexpr std::array<Scheme, 37> kSchemes = {
     {{"smollm", {kDigit, kGpt2}, false, false},
      {"starcoder", {kDigit, kGpt2}, false, false},
      {"refact", {kDigit, kGpt2}, false, false},
@@ -265,6 +265,7 @@ constexpr std::array<Scheme, 36> kSchemes = {
      {"falcon3", {kLlama3, nullptr}, true, false, true},
      {"pixtral", {kLlama3, nullptr}, true, false, true},
      {"midm-2.0", {kLlama3, nullptr}, true, false, true},
+     {"lfm2", {kLlama3, nullptr}, true, false, true},
      {"llama-bpe", {kLlama3, nullptr}, true, false, true},
      {"llama3", {kLlama3, nullptr}, true, false, true},
      {"llama-v3", {kLlama3, nullptr}, true, false, true},

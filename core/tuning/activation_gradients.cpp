@@ -5,8 +5,10 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -34,12 +36,14 @@ DifferentiableModel FrozenModel(const ModelSource& source, const GradientSetting
   return model;
 }
 
-// Makes `values` keep its gradient. Returns it, or a leaf if it does not depend on one.
-at::Tensor Kept(const at::Tensor& values, std::vector<at::Tensor>* kept) {
+// Tensors of layers, by layer.
+using OfLayers = std::map<int64_t, at::Tensor>;
+
+// Makes `values` of a layer keep its gradient. Returns it, or a leaf if it does not depend on one.
+at::Tensor Kept(int64_t layer, const at::Tensor& values, OfLayers* kept) {
   at::Tensor leaf = values.requires_grad() ? values : values.detach().set_requires_grad(true);
   leaf.retain_grad();
-  kept->push_back(leaf);
-  return leaf;
+  return (*kept)[layer] = leaf;
 }
 
 std::vector<double> Values(const at::Tensor& tensor) {
@@ -49,16 +53,16 @@ std::vector<double> Values(const at::Tensor& tensor) {
 
 // Returns the squared norms [layer, token] of the gradients of streams [token, hidden], for the
 // first `tokens` tokens.
-at::Tensor SquaredNorms(const std::vector<at::Tensor>& streams, int64_t tokens) {
+at::Tensor SquaredNorms(const OfLayers& streams, int64_t tokens) {
   std::vector<at::Tensor> norms;
   norms.reserve(streams.size());
-  for (const at::Tensor& stream : streams)
+  for (const auto& [layer, stream] : streams)
     norms.push_back(stream.grad().narrow(0, 0, tokens).to(at::kDouble).square().sum(1));
   return at::stack(norms);
 }
 
-void ForgetGradients(const std::vector<at::Tensor>& tensors) {
-  for (const at::Tensor& tensor : tensors) tensor.mutable_grad().reset();
+void ForgetGradients(const OfLayers& tensors) {
+  for (const auto& [layer, tensor] : tensors) tensor.mutable_grad().reset();
 }
 
 // Returns `size` signs, -1 or 1, which depend on the seed and the number of the cotangent.
@@ -69,37 +73,41 @@ at::Tensor Signs(uint64_t seed, int64_t cotangent, int64_t size) {
   return at::tensor(signs);
 }
 
-void Append(const at::Tensor& values, std::vector<double>* to) {
-  const std::vector<double> more = Values(values);
-  to->insert(to->end(), more.begin(), more.end());
+// Writes the numbers of a layer's heads to `to` [layer, head], where those of layers without
+// attention stay 0.
+void SetHeads(const at::Tensor& values, int64_t layer, const ActivationGradients& found,
+              std::vector<double>* to) {
+  const std::vector<double> of_layer = Values(values);
+  to->resize(static_cast<size_t>(found.layers * found.heads));
+  std::copy(of_layer.begin(), of_layer.end(), to->begin() + layer * found.heads);
 }
 
-// Appends the products of the gradient of the answer's nll with the changes of a layer's heads
+// Sets the products of the gradient of the answer's nll with the changes of a layer's heads
 // z [head, token, width]. Answer rows begin at `first_answer_row`.
-void AppendHeadEffects(const at::Tensor& z, int64_t first_answer_row, ActivationGradients* found) {
+void SetHeadEffects(const at::Tensor& z, int64_t layer, int64_t first_answer_row,
+                    ActivationGradients* found) {
   const int64_t rows = z.size(1);
   const at::Tensor values = z.detach().to(at::kDouble);
   const at::Tensor gradient = z.grad().to(at::kDouble);
   const at::Tensor counts = at::arange(1, rows + 1, values.options()).view({1, -1, 1});
   const at::Tensor to_zero = (gradient * -values).sum(2);  // [head, row]
   const at::Tensor to_mean = (gradient * (values.cumsum(1) / counts - values)).sum(2);
-  const auto append = [&](int64_t first, HeadEffects* effects) {
-    Append(to_zero.narrow(1, first, rows - first).sum(1), &effects->zero);
-    Append(to_mean.narrow(1, first, rows - first).sum(1), &effects->mean);
+  const auto set = [&](int64_t first, HeadEffects* effects) {
+    SetHeads(to_zero.narrow(1, first, rows - first).sum(1), layer, *found, &effects->zero);
+    SetHeads(to_mean.narrow(1, first, rows - first).sum(1), layer, *found, &effects->mean);
   };
-  append(first_answer_row, &found->answer_rows);
-  append(0, &found->all_rows);
+  set(first_answer_row, &found->answer_rows);
+  set(0, &found->all_rows);
 }
 
 // Returns the outputs [head, width] of each layer's heads in the last row.
-std::vector<at::Tensor> LastRowHeads(const DifferentiableModel& model,
-                                     const std::vector<int32_t>& ids) {
+OfLayers LastRowHeads(const DifferentiableModel& model, const std::vector<int32_t>& ids) {
   const c10::NoGradGuard no_gradients;
-  std::vector<at::Tensor> heads;
+  OfLayers heads;
   PassOptions pass;
   pass.first_logit_row = std::ssize(ids) - 1;
-  pass.heads = [&](int64_t, const at::Tensor& values) {
-    heads.push_back(values.select(1, pass.first_logit_row).to(at::kDouble));
+  pass.heads = [&](int64_t layer, const at::Tensor& values) {
+    heads[layer] = values.select(1, pass.first_logit_row).to(at::kDouble);
     return values;
   };
   (void)model.Logits(ids, TuningPlans({}, {}, model.config(), std::ssize(ids)), pass);
@@ -131,14 +139,14 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
   const auto plans =
       TuningPlans(state_->settings.setting, {}, model.config(), static_cast<int64_t>(ids.size()));
 
-  std::vector<at::Tensor> source;
+  OfLayers source;
   if (!request.source_ids.empty()) source = LastRowHeads(model, request.source_ids);
-  std::vector<at::Tensor> streams;
-  std::vector<at::Tensor> heads;
+  OfLayers streams;
+  OfLayers heads;
   PassOptions pass;
   pass.first_logit_row = request.prompt_tokens - 1;
-  pass.stream = [&](int64_t, const at::Tensor& values) { return Kept(values, &streams); };
-  pass.heads = [&](int64_t, const at::Tensor& values) { return Kept(values, &heads); };
+  pass.stream = [&](int64_t layer, const at::Tensor& x) { return Kept(layer, x, &streams); };
+  pass.heads = [&](int64_t layer, const at::Tensor& z) { return Kept(layer, z, &heads); };
   const at::Tensor logits = model.Logits(ids, plans, pass);
   const auto report = [&] {
     if (request.on_pass) request.on_pass();
@@ -157,13 +165,14 @@ ActivationGradients GradientPass::Run(const GradientRequest& request) const {
     found.answer_nll = nll.item<double>();
     nll.backward({}, /*retain_graph=*/request.cotangents > 0);
     found.answer_norm = Values(SquaredNorms(streams, request.prompt_tokens).sqrt());
-    for (const at::Tensor& z : heads) AppendHeadEffects(z, pass.first_logit_row, &found);
-    for (size_t layer = 0; layer < source.size(); ++layer) {
+    for (const auto& [layer, z] : heads) SetHeadEffects(z, layer, pass.first_logit_row, &found);
+    for (const auto& [layer, replacing] : source) {
       const auto last = [&](const at::Tensor& z) {
         return z.select(1, pass.first_logit_row).to(at::kDouble);
       };
-      const at::Tensor change = source[layer] - last(heads[layer].detach());
-      Append((last(heads[layer].grad()) * change).sum(1), &found.last_row_patch);
+      const at::Tensor& z = heads.at(layer);
+      const at::Tensor change = replacing - last(z.detach());
+      SetHeads((last(z.grad()) * change).sum(1), layer, found, &found.last_row_patch);
     }
   }
   report();

@@ -46,7 +46,7 @@ struct GradientRequest {
 
 // [layer, head]: the change of answer_nll, in nats, that the gradient predicts to first order if
 // the head's output (hook_z) is replaced by zero, or in each row by the mean of its outputs up to
-// the row.
+// the row. 0 in layers without attention.
 struct HeadEffects {
   std::vector<double> zero;
   std::vector<double> mean;

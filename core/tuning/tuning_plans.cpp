@@ -17,6 +17,15 @@ bool AllEqual(const std::vector<double>& values) {
                      [&](double value) { return value == values.front(); });
 }
 
+// Whether a model without positions is given nothing but its tokens' own.
+bool LeavesNoneAlone(const std::vector<double>& ids, const ModelConfig& config) {
+  if (config.positions != PositionKind::kNone) return false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] != static_cast<double>(i)) return false;
+  }
+  return true;
+}
+
 // Returns what the plan does besides positions; "" if it does nothing else.
 std::string BesidesPositions(const AttentionPlan& plan) {
   if (plan.ratio_rule || !AllEqual(plan.q_ratio) || !AllEqual(plan.k_ratio))
@@ -49,7 +58,7 @@ std::vector<AttentionPlan> TuningPlans(const Intervention& setting,
     }
     GivenPositions given;
     given.ids = position_ids;
-    with_ids.Add(TermOf(given));
+    if (!LeavesNoneAlone(position_ids, config)) with_ids.Add(TermOf(given));
   }
   ModelConfig beyond = config;
   beyond.beyond_context = true;

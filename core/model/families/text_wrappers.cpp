@@ -94,6 +94,11 @@ std::vector<TextWrapper> AllWrappers() {
        .flat = true,
        .text_may_tie = true,
        .other_parts = {"visual."}},
+      {.model_type = "lfm2_vl",
+       .family = lfm2::Lfm2Family,
+       .text_types = {"lfm2"},
+       .tied = true,
+       .other_parts = {"vision_tower.", "multi_modal_projector."}},
   };
   wrappers.insert(wrappers.end(), others.begin(), others.end());
   return wrappers;

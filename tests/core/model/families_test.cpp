@@ -401,6 +401,7 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-qwen3-vl-moe",
                            "lfm2",
                            "lfm2-moe",
+                           "lfm2-pictures",
                            "gguf-lfm2",
                            "gguf-lfm2-moe",
                            "granite-hybrid",

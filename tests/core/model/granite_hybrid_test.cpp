@@ -71,12 +71,14 @@ TEST(GraniteHybrid, RefusesWhatItDoesNotFollow) {
 
 TEST(GraniteHybrid, WithoutPositionsRefusesToChangeThem) {
   const ModelConfig config = ConfigWith("granite-hybrid", {});
-  for (const char* setting : {"pi(2)", "ms-poe()", "self-extend(2, 4)", "positions(factor=0.5)"}) {
+  for (const char* setting : {"pi(2)", "ms-poe()", "self-extend(group=2, window=4)",
+                              "positions(sampler=pose, factor=2)"}) {
     EXPECT_THAT(ErrorMessage([&] { CompilePlans(ParseIntervention(setting), config, 40); }),
                 HasSubstr("its attention has no positions"))
         << setting;
   }
-  EXPECT_NO_THROW(CompilePlans(ParseIntervention("ablate(L1H2) + crop(to=8)"), config, 40));
+  EXPECT_NO_THROW(
+      CompilePlans(ParseIntervention("ablate(L1H2) + channel(3, factor=0)"), config, 40));
 }
 
 }  // namespace

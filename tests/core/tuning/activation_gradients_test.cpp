@@ -238,7 +238,8 @@ TEST_P(ActivationGradientsTest, CotangentsEstimateTheJacobian) {
 }
 
 INSTANTIATE_TEST_SUITE_P(TinyModels, ActivationGradientsTest,
-                         ::testing::Values("llama", "gemma2", "gpt-neox", "qwen3"),
+                         ::testing::Values("llama", "gemma2", "gpt-neox", "qwen3", "qwen3-5",
+                                           "lfm2"),
                          [](const ::testing::TestParamInfo<std::string>& model) {
                            std::string name = model.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -154,5 +154,17 @@ TEST(TuningPlans, RefusesWhatItDoesNotFollow) {
   EXPECT_EQ(refusal("positions(sampler=pose, factor=2) + pi(2)"), "");
 }
 
+TEST(TuningPlans, ModelsWithoutPositionsTakeTheTokensOwnAlone) {
+  const auto source = OpenModel(test::TinyModelPath("granite-hybrid"));
+  const auto refusal = [&](const std::vector<double>& ids) {
+    return ErrorMessage([&] { TuningPlans({}, ids, source->config(), kTokens); });
+  };
+  std::vector<double> rows(kTokens);
+  std::iota(rows.begin(), rows.end(), 0.0);
+  EXPECT_EQ(refusal(rows), "");
+  rows.back() += 1;
+  EXPECT_THAT(refusal(rows), HasSubstr("its attention has no positions"));
+}
+
 }  // namespace
 }  // namespace midscope
