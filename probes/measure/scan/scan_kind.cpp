@@ -20,12 +20,21 @@ namespace midscope {
 
 namespace {
 
+// Returns the chosen layers that have attention.
+std::vector<int64_t> Attending(const ModelConfig& config, const LayerSet& layers) {
+  std::vector<int64_t> attending;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (layers.Contains(layer) && config.HasAttention(layer)) attending.push_back(layer);
+  }
+  return attending;
+}
+
 // Returns items for parts of layers, heads ('H') or groups ('G'); [layer, part].
 std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter) {
   std::vector<ScanItem> items;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
+  for (const int64_t layer : Attending(config, layers)) {
     const int64_t parts = letter == 'H' ? config.heads : config.KeyValueHeads(layer);
-    for (int64_t part = 0; part < parts && layers.Contains(layer); ++part) {
+    for (int64_t part = 0; part < parts; ++part) {
       const std::string id = fmt::format("L{}{}{}", layer, letter, part);
       items.push_back({id, id, {layer, part}});
     }
@@ -33,13 +42,8 @@ std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& laye
   return items;
 }
 
-std::vector<ScanItem> Layers(const ModelConfig& config, const LayerSet& layers) {
-  std::vector<ScanItem> items;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!layers.Contains(layer)) continue;
-    items.push_back({fmt::format("L{}", layer), std::to_string(layer), {layer}});
-  }
-  return items;
+ScanItem LayerItem(int64_t layer) {
+  return {fmt::format("L{}", layer), std::to_string(layer), {layer}};
 }
 
 // Returns numbered items. `thing`: their kind, "channel". If `chosen` is empty, all `count` items.
@@ -74,8 +78,10 @@ std::vector<ScanItem> Spans(const std::vector<std::string>& names) {
 
 std::vector<ScanItem> LayerSpans(const ModelConfig& config, const ScanRange& range) {
   std::vector<ScanItem> items;
-  for (const ScanItem& layer : Layers(config, range.layers)) {
+  for (int64_t index = 0; index < config.layers; ++index) {
+    const ScanItem layer = LayerItem(index);
     for (const ScanItem& span : Spans(range.spans)) {
+      if (!range.layers.Contains(index)) break;
       items.push_back({layer.id + " " + span.id, layer.text, {layer.at[0], span.at[0]}, span.text});
     }
   }
@@ -117,7 +123,10 @@ const std::vector<ScanKind>& ScanKinds() {
        "the attention of every layer",
        {"layer"},
        [](const ModelConfig& config, const ScanRange& range) {
-         return Layers(config, range.layers);
+         const std::vector<int64_t> layers = Attending(config, range.layers);
+         std::vector<ScanItem> items(layers.size());
+         std::transform(layers.begin(), layers.end(), items.begin(), LayerItem);
+         return items;
        },
        {"layers"}},
       {"channels",

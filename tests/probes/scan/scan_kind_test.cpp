@@ -54,6 +54,25 @@ TEST(ScanKind, EveryDefaultTermIsOneThatTheModelTakes) {
   }
 }
 
+TEST(ScanKind, LayersWithoutAttentionHaveNoneToScan) {
+  ModelConfig config = Config();
+  config.attention.resize(static_cast<size_t>(config.layers));
+  config.attention[1].recurrent = true;
+  config.convolution.taps = 3;
+  ScanRange range;
+  range.layers = {false, {{0, 2}}};
+  range.spans = {"gold"};
+  for (const ScanKind& kind : ScanKinds()) {
+    const Scan scan = MakeScan(kind, "", range, config);
+    for (const std::string& setting : ScanSettings(scan)) {
+      EXPECT_NO_THROW(CompilePlans(WithAnyPassages(ParseIntervention(setting)), config, 64))
+          << setting;
+    }
+  }
+  EXPECT_EQ(MakeScan(FindScanKind("layers"), "", range, config).items.size(), 2u);
+  EXPECT_EQ(MakeScan(FindScanKind("layer_spans"), "", range, config).items.size(), 3u);
+}
+
 TEST(ScanKind, EveryPlaceholderIsReplaced) {
   ScanRange range;
   range.channels = {215, 100};
