@@ -150,18 +150,18 @@ std::vector<TensorPlace> HybridTensors(const ConfigJson& json) {
   return places;
 }
 
-void ReadGgufGranite(const GgufMetadata& metadata, ModelConfig* config) {
+void ReadGgufGranite(const GgufMetadata& metadata, double logit_divisor, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   // llama.cpp's switch for positions.
   if (!metadata.Flag("rope.scaling.finetuned", true)) SetUnrotated(PositionKind::kNone, config);
   config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
   config->logit_scale = metadata.PositiveOrZero("attention.scale");
   config->update_scale = metadata.Positive("residual_scale", 1.0);
-  config->output_scale = 1.0 / metadata.Positive("logit_scale", 1.0);
+  config->output_scale = 1.0 / logit_divisor;
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufGranite(metadata, config);
+  ReadGgufGranite(metadata, metadata.Positive("logit_scale"), config);
   // Granite 4 without state spaces states them nevertheless.
   for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size",
                           "ssm.time_step_rank", "expert_shared_feed_forward_length"})
@@ -169,7 +169,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufGranite(metadata, config);
+  ReadGgufGranite(metadata, metadata.Positive("logit_scale"), config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
   config->experts.normalised = true;
@@ -187,7 +187,7 @@ void ReadHybridGguf(const GgufMetadata& metadata, ModelConfig* config) {
   if (width % space.heads != 0)
     metadata.Fail("ssm.inner_size is not a multiple of ssm.time_step_rank");
   space.head_dim = width / space.heads;
-  ReadGgufGranite(metadata, config);
+  ReadGgufGranite(metadata, metadata.Positive("logit_scale", 1.0), config);
   metadata.Ignore("expert_shared_feed_forward_length");  // read below if it matters
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
   if (config->experts.count == 0) return;
