@@ -93,7 +93,7 @@ TEST(GgufFamilies, StarCoder2HasTheWindowOfPublishedModelsWhereTheFileSaysNone) 
 
 TEST(GgufFamilies, GraniteReadsItsFactors) {
   GgufWriter writer = Metadata("granite");
-  EXPECT_EQ(Config(writer).output_scale, 1.0);
+  EXPECT_THAT(ConfigError(writer), HasSubstr("granite.logit_scale is missing"));
   writer.Float32("granite.logit_scale", 8.0f);
   EXPECT_EQ(Config(writer).output_scale, 0.125);
   EXPECT_EQ(Config(writer).logit_scale, 0.0);
