@@ -113,14 +113,12 @@ struct IQ2XS : CodedBlock {
   static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
     const auto codes = ReadBytes<uint64_t>(at + 2 + group * 8);
     const uint32_t scales = at[66 + group];
+    const uint64_t signs = codes >> 9 & 0x007f007f007f007full;
+    const uint64_t pairs = signs | signs >> 8;
     CodedPart<8> coded;
-    uint32_t sevens = 0;
-    for (int i = 0; i < 4; ++i) {
-      const auto code = static_cast<uint32_t>(codes >> (16 * i)) & 0xffffu;
-      coded.entries[i] = kIQ2XSBook.entries[code & 511];
-      sevens |= code >> 9 << (8 * i);
-    }
-    coded.bits = WithEighthSigns(sevens);
+    for (int i = 0; i < 4; ++i) coded.entries[i] = kIQ2XSBook.entries[codes >> (16 * i) & 511];
+    coded.bits =
+        WithEighthSigns(static_cast<uint32_t>((pairs & 0xffff) | (pairs >> 16 & 0xffff0000u)));
     coded.steps[0] = OddStep(header.d, 0.125f, scales & 15);
     coded.steps[1] = OddStep(header.d, 0.125f, scales >> 4);
     return ReadCoded<CodeBits::kSigns>(coded);
@@ -220,14 +218,14 @@ struct IQ1M : CodedBlock {
     const uint32_t rest = ReadBytes<uint16_t>(at + 32 + group * 2);
     const uint32_t scales =
         uint32_t{ReadBytes<uint16_t>(at + 48 + group / 2 * 2)} >> (group % 2 * 6);
+    const uint32_t bytes = (rest | rest << 8) & 0x00ff00ffu;
+    const uint32_t nibbles = (bytes | bytes << 4) & 0x0f0f0f0fu;
     CodedPart<8> coded;
-    coded.bits = 0;
     for (int i = 0; i < 4; ++i) {
-      const uint32_t nibble = rest >> (4 * i) & 15;
-      const uint32_t index = at[group * 4 + i] | (nibble & 7) << 8;
+      const uint32_t index = at[group * 4 + i] | (nibbles >> (8 * i) & 7) << 8;
       coded.entries[i] = kIQ1Book.entries[index];
-      coded.bits |= (nibble >> 3) * 255 << (8 * i);
     }
+    coded.bits = (nibbles >> 3 & 0x01010101u) * 255;
     coded.steps[0] = OddStep(header.d, 0.125f, scales & 7);
     coded.steps[1] = OddStep(header.d, 0.125f, scales >> 3 & 7);
     return ReadCoded<CodeBits::kShifts>(coded);
