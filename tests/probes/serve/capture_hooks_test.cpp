@@ -96,6 +96,16 @@ TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
   }
   EXPECT_EQ(error("blocks.1.hook_attn_out"), "");
   EXPECT_EQ(error("blocks.0.attn.hook_z"), "");
+  const char* effective = "blocks.1.attn.hook_effective_pattern";
+  EXPECT_THAT(error(effective), ::testing::HasSubstr("reads a few tokens, by fixed weights"));
+  config.convolution = {};
+  config.state_space = {.heads = 6, .head_dim = 2, .groups = 1, .state_dim = 4, .taps = 3};
+  EXPECT_EQ(error(effective), "");
+  EXPECT_THAT(error("blocks.1.attn.hook_pattern"), ::testing::HasSubstr("hook_effective_pattern"));
+  EXPECT_THAT(error("blocks.0.attn.hook_effective_pattern"),
+              ::testing::HasSubstr("has attention. Take blocks.0.attn.hook_pattern"));
+  const Message last_head = {{"point", effective}, {"heads", {5}}};
+  EXPECT_EQ(ReadCapturePart(last_head, config).heads, (std::vector<int64_t>{5}));
 }
 
 TEST(CallbackHook, ChangesTheRequestedRowsAndHeads) {
