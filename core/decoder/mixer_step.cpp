@@ -181,6 +181,7 @@ void ShowEffectivePattern(const MixerStep& step, const SequencePass& sequence, i
   const kernels::DeltaShape& shape = parts.front().shape;
   const at::Tensor q = join(&RecurrentRows::q);
   const at::Tensor k = join(&RecurrentRows::k);
+  MIDSCOPE_CHECK_EQ(k.size(0), sequence.rows);  // PrepareSequence lets such a pass start at row 0
   const at::Tensor decay = join(&RecurrentRows::decay);
   const at::Tensor rate = join(&RecurrentRows::rate);
   const at::Tensor steps = join(&RecurrentRows::steps);
