@@ -78,10 +78,11 @@ std::vector<ScanItem> Spans(const std::vector<std::string>& names) {
 
 std::vector<ScanItem> LayerSpans(const ModelConfig& config, const ScanRange& range) {
   std::vector<ScanItem> items;
+  const std::vector<ScanItem> spans = Spans(range.spans);
   for (int64_t index = 0; index < config.layers; ++index) {
+    if (!range.layers.Contains(index)) continue;
     const ScanItem layer = LayerItem(index);
-    for (const ScanItem& span : Spans(range.spans)) {
-      if (!range.layers.Contains(index)) break;
+    for (const ScanItem& span : spans) {
       items.push_back({layer.id + " " + span.id, layer.text, {layer.at[0], span.at[0]}, span.text});
     }
   }
