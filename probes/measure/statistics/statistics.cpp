@@ -55,6 +55,26 @@ double SumOfSquares(std::span<const double> values) {
   return sum;
 }
 
+// Calls `compute` with the number of columns, as a compile-time constant up to kKnownColumns (3 to
+// 5 places are the common numbers): sums of a known number of columns stay in registers.
+constexpr size_t kKnownColumns = 6;
+template <typename Compute, size_t kColumns = 1>
+void WithColumns(size_t columns, const Compute& compute) {
+  if constexpr (kColumns > kKnownColumns) {
+    compute(columns);
+  } else if (columns == kColumns) {
+    compute(std::integral_constant<size_t, kColumns>());
+  } else {
+    WithColumns<Compute, kColumns + 1>(columns, compute);
+  }
+}
+
+std::vector<double> Zeros(size_t columns) { return std::vector<double>(columns); }
+template <size_t kColumns>
+std::array<double, kColumns> Zeros(std::integral_constant<size_t, kColumns> /*columns*/) {
+  return {};
+}
+
 double Quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place);
@@ -102,17 +122,18 @@ Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uin
   std::vector<double> drawn(static_cast<size_t>(resamples));
   std::vector<double> means(columns);
   const SplitMix64::Bound any_row(count);
-  for (double& value : drawn) {
-    std::fill(means.begin(), means.end(), 0);
-    for (size_t i = 0; i < count; ++i) {
-      const size_t row = any_row.Draw(random);
-      for (size_t column = 0; column < columns; ++column) {
-        means[column] += rows[row * columns + column];
+  WithColumns(columns, [&](auto known_columns) {
+    for (double& value : drawn) {
+      auto sums = Zeros(known_columns);
+      for (size_t i = 0; i < count; ++i) {
+        const double* row = rows.data() + any_row.Draw(random) * known_columns;
+        for (size_t column = 0; column < known_columns; ++column) sums[column] += row[column];
       }
+      for (size_t column = 0; column < known_columns; ++column)
+        means[column] = sums[column] / static_cast<double>(count);
+      value = statistic(means);
     }
-    for (double& mean : means) mean /= static_cast<double>(count);
-    value = statistic(means);
-  }
+  });
   std::sort(drawn.begin(), drawn.end());
   return {Quantile(drawn, 0.025), Quantile(drawn, 0.975)};
 }
@@ -172,6 +193,37 @@ double Gap(std::span<const double> values) {
   return *high - *low;
 }
 
+// Draws as SplitMix64::Below does, in place, with a bound that is known.
+template <uint64_t kBound>
+uint64_t Below(SplitMix64& random) {
+  constexpr uint64_t kRejectBelow = (0 - kBound) % kBound;
+  uint64_t draw = random.Next();
+  while (draw < kRejectBelow) draw = random.Next();
+  return draw % kBound;
+}
+
+// Swaps bytes `one` and `other` of `bytes`, counted from the lowest.
+uint64_t SwappedBytes(uint64_t bytes, uint64_t one, uint64_t other) {
+  const uint64_t difference = (bytes >> 8 * one ^ bytes >> 8 * other) & 0xff;
+  return bytes ^ (difference << 8 * one | difference << 8 * other);
+}
+
+// Permutes the values of each of `rows` and adds them to `sums`. The order is drawn in a register:
+// values that are swapped in memory wait for each other.
+template <size_t kColumns>
+void PermuteRows(std::span<double> rows, SplitMix64& random, std::array<double, kColumns>& sums) {
+  for (double* row = rows.data(); row < rows.data() + rows.size(); row += kColumns) {
+    uint64_t order = 0x0706050403020100;
+    [&]<size_t... kDone>(std::index_sequence<kDone...>) {
+      ((order = SwappedBytes(order, kColumns - 1 - kDone, Below<kColumns - kDone>(random))), ...);
+    }
+    (std::make_index_sequence<kColumns - 1>());
+    std::array<double, kColumns> drawn;
+    for (size_t i = 0; i < kColumns; ++i) drawn[i] = row[order >> 8 * i & 7];
+    for (size_t i = 0; i < kColumns; ++i) sums[i] += row[i] = drawn[i];
+  }
+}
+
 // Permutes the cells, of `width` values each, of rows.
 class CellPermuter {
  public:
@@ -183,25 +235,20 @@ class CellPermuter {
   // Permutes the cells of every row; returns the columns' means.
   std::vector<double> Permute(std::vector<double>& rows) {
     std::vector<double> means(cells_ * width_);
-    const auto of = [&](auto cells, auto width) {
-      const size_t columns = cells * width;
-      for (double* row = rows.data(); row < rows.data() + rows.size(); row += columns) {
-        for (size_t left = cells; left > 1; --left) {
-          double* last = row + (left - 1) * width;
-          double* other = row + bounds_[left].Draw(random_) * width;
-          for (size_t i = 0; i < width; ++i) std::swap(last[i], other[i]);
-        }
-        for (size_t column = 0; column < columns; ++column) means[column] += row[column];
-      }
-    };
-    // Common sizes are compile-time constants, which takes a third less time.
-    using One = std::integral_constant<size_t, 1>;
-    if (width_ == 1 && cells_ == 3) {
-      of(std::integral_constant<size_t, 3>(), One());
-    } else if (width_ == 1) {
-      of(cells_, One());
+    if (width_ == 1 && cells_ <= kKnownColumns) {
+      WithColumns(cells_, [&](auto columns) {
+        auto sums = Zeros(columns);
+        if constexpr (!std::is_same_v<decltype(columns), size_t>) PermuteRows(rows, random_, sums);
+        std::copy(sums.begin(), sums.end(), means.begin());
+      });
     } else {
-      of(cells_, width_);
+      for (double* row = rows.data(); row < rows.data() + rows.size(); row += means.size()) {
+        for (size_t left = cells_; left > 1; --left) {
+          double* last = row + (left - 1) * width_;
+          std::swap_ranges(last, last + width_, row + bounds_[left].Draw(random_) * width_);
+        }
+        for (size_t column = 0; column < means.size(); ++column) means[column] += row[column];
+      }
     }
     const size_t count = rows.size() / means.size();
     for (double& mean : means) mean /= static_cast<double>(count);
@@ -266,29 +313,36 @@ double SwapPValue(std::span<const double> rows, std::span<const double> others, 
                   uint64_t seed, const ColumnStatistic& statistic, int permutations) {
   if (columns == 0 || rows.empty() || HasNan(rows) || HasNan(others)) return kUndefined;
   const size_t count = rows.size() / columns;
-  const auto difference = [&](std::vector<double>& a, std::vector<double>& b) {
-    for (double& mean : a) mean /= static_cast<double>(count);
-    for (double& mean : b) mean /= static_cast<double>(count);
-    return statistic(a) - statistic(b);
-  };
+  std::vector<double> pairs(2 * rows.size());  // [row, one of two, column]
+  for (size_t row = 0; row < count; ++row) {
+    double* pair = pairs.data() + 2 * row * columns;
+    std::copy_n(rows.data() + row * columns, columns, pair);
+    std::copy_n(others.data() + row * columns, columns, pair + columns);
+  }
   // [row / 64]: one bit per row, 1 if it is swapped. Each draw changes the bits of the previous
   // draw.
   std::vector<uint64_t> swapped((count + kSignsAtOnce - 1) / kSignsAtOnce);
   std::vector<double> one(columns);
   std::vector<double> two(columns);
   const auto drawn = [&] {
-    std::fill(one.begin(), one.end(), 0);
-    std::fill(two.begin(), two.end(), 0);
-    for (size_t row = 0; row < count; ++row) {
-      const bool is_swapped = (swapped[row / kSignsAtOnce] >> row % kSignsAtOnce & 1) != 0;
-      const double* a = (is_swapped ? others : rows).data() + row * columns;
-      const double* b = (is_swapped ? rows : others).data() + row * columns;
-      for (size_t column = 0; column < columns; ++column) {
-        one[column] += a[column];
-        two[column] += b[column];
+    WithColumns(columns, [&](auto known_columns) {
+      auto sums = Zeros(known_columns);
+      auto other_sums = Zeros(known_columns);
+      for (size_t row = 0; row < count; ++row) {
+        const uint64_t is_swapped = swapped[row / kSignsAtOnce] >> row % kSignsAtOnce & 1;
+        const double* a = pairs.data() + (2 * row + is_swapped) * known_columns;
+        const double* b = pairs.data() + (2 * row + 1 - is_swapped) * known_columns;
+        for (size_t column = 0; column < known_columns; ++column) {
+          sums[column] += a[column];
+          other_sums[column] += b[column];
+        }
       }
-    }
-    return difference(one, two);
+      for (size_t column = 0; column < known_columns; ++column) {
+        one[column] = sums[column] / static_cast<double>(count);
+        two[column] = other_sums[column] / static_cast<double>(count);
+      }
+    });
+    return statistic(one) - statistic(two);
   };
   const double bound = AtLeast(drawn());
   const Signs signs(seed);

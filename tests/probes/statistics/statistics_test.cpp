@@ -209,6 +209,43 @@ TEST(Statistics, SwappedPairsTellWhetherGapsDiffer) {
   EXPECT_DOUBLE_EQ(SwapPValue(flat, flat, 3, 1, Gap, 1000), 1);
 }
 
+// Rows of up to six columns have loops of their own; the same rows with columns that the statistic
+// leaves out have more, and take the loop for any number.
+TEST(Statistics, EveryNumberOfColumnsGivesTheSameBits) {
+  SplitMix64 random(11);
+  for (size_t columns = 2; columns <= 6; ++columns) {
+    constexpr size_t kRows = 70;
+    constexpr size_t kWide = 9;
+    std::vector<double> rows;
+    std::vector<double> others;
+    std::vector<double> cells;  // of two values, the second of which is left out
+    std::vector<double> wide_rows(kRows * kWide);
+    std::vector<double> wide_others(kRows * kWide);
+    for (size_t i = 0; i < kRows * columns; ++i) {
+      rows.push_back(static_cast<double>(random.Below(1000)) / 7);
+      others.push_back(static_cast<double>(random.Below(1000)) / 11);
+      cells.insert(cells.end(), {rows.back(), 0.0});
+      wide_rows[i / columns * kWide + i % columns] = rows.back();
+      wide_others[i / columns * kWide + i % columns] = others.back();
+    }
+    const ColumnStatistic gap = [columns](std::span<const double> values) {
+      return *std::max_element(values.begin(), values.begin() + static_cast<int64_t>(columns)) -
+             values[0];
+    };
+    const ColumnEffect narrow = TestCellEffect(rows, columns, 1, 3, First, 200);
+    const ColumnEffect broad = TestCellEffect(cells, columns, 2, 3, First, 200);
+    EXPECT_EQ(narrow.p, broad.p) << columns;
+    EXPECT_EQ(narrow.chance_gap, broad.chance_gap) << columns;
+    EXPECT_EQ(SwapPValue(rows, others, columns, 3, gap, 200),
+              SwapPValue(wide_rows, wide_others, kWide, 3, gap, 200))
+        << columns;
+    const Interval interval = BootstrapRowsInterval(rows, columns, 3, gap, 200);
+    const Interval wide = BootstrapRowsInterval(wide_rows, kWide, 3, gap, 200);
+    EXPECT_EQ(interval.low, wide.low) << columns;
+    EXPECT_EQ(interval.high, wide.high) << columns;
+  }
+}
+
 TEST(Statistics, ATestOfNoDifferencesOrMissingOnesFindsNothing) {
   EXPECT_DOUBLE_EQ(SignFlipPValue(std::vector<double>{0, 0, 0}, 1), 1);
   EXPECT_TRUE(std::isnan(SignFlipPValue(std::vector<double>{1, std::nan("")}, 1)));
