@@ -2,6 +2,7 @@
 #include "probes/serve/server.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -20,9 +21,14 @@
 namespace midscope {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr const char* kWhatIf = "what_if";
 // Requests that run beside those of the model, at most; others wait.
 constexpr size_t kMostBeside = 32;
+// Between two notices of progress of a stage: each wakes a thread here and one of the client, which
+// computing threads wait for.
+constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 // A request that waits or runs.
 struct Request {
@@ -198,7 +204,16 @@ class Server {
     Message answer = {{"id", request.id}};
     JobContext job;
     job.cancel = &request.cancel;
+    Clock::time_point last_progress;
+    std::string last_stage;
     job.progress = [&](const Progress& progress) {
+      const Clock::time_point now = Clock::now();
+      if (progress.stage == last_stage && progress.done < progress.total &&
+          now - last_progress < kProgressInterval) {
+        return;
+      }
+      last_progress = now;
+      last_stage = progress.stage;
       Send({{"id", request.id},
             {"progress",
              {{"stage", progress.stage},
