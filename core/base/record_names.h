@@ -15,6 +15,7 @@ inline constexpr const char* kPositionAwarenessRecord = "position_awareness";
 inline constexpr const char* kOutcomeCurves = "outcome_curves";
 inline constexpr const char* kGenerationRecord = "generation";
 inline constexpr const char* kLogitLensRecord = "logit_lens";
+inline constexpr const char* kEffectiveAttention = "effective_attention";  // also an array's name
 
 // Names of arrays. If a probe made one of the first three, its record has the same name.
 inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [layer, head, key]
@@ -26,6 +27,8 @@ inline constexpr const char* kCountedKeys = "counted_keys";  // [layer, head, ke
 inline constexpr const char* kThresholdWeight = "threshold_weight";
 // Appended to the name of an array of means: half of their 95 % intervals.
 inline constexpr const char* kHalfWidthSuffix = "_half_width";
+inline constexpr const char* kEffectiveGoldShare =
+    "effective_gold_share";                                           // [mixer_layer, mixer_head]
 inline constexpr const char* kHiddenChannel = "hidden_channel";       // [layer, channel, position]
 inline constexpr const char* kTokenIds = "token_ids";                 // [token]
 inline constexpr const char* kAnswerTokenText = "answer_token_text";  // [answer_token], in `prompt`

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <QCoreApplication>
 
@@ -14,12 +15,41 @@ namespace midscope {
 
 namespace {
 
-std::vector<std::string> AxesByPlace() { return {"place", "layer", "head"}; }
+constexpr char kMixerLayer[] = "mixer_layer";
+// Larger tables, of a foreign file, are not drawn.
+constexpr int64_t kMostLayers = 10'000;
+constexpr int64_t kMostCells = 10'000'000;
 
 // Whether the array has these axes, all elements and numbers.
 bool IsNumberArray(const Record& record, const Array& array, const std::vector<std::string>& axes) {
   return array.axes == axes && !std::holds_alternative<std::vector<std::string>>(array.data) &&
          HasArray(record, array.name, axes);
+}
+
+// The axes of an array with one number per head, after `leading`: of attention, or of the mixers of
+// layers without attention. Empty if it has other axes.
+std::vector<std::string> HeadAxes(const Record& record, const Array& array,
+                                  std::vector<std::string> leading) {
+  for (const auto& [layer, head] : {std::pair("layer", "head"), {kMixerLayer, "mixer_head"}}) {
+    std::vector<std::string> axes = leading;
+    axes.insert(axes.end(), {layer, head});
+    if (IsNumberArray(record, array, axes)) return axes;
+  }
+  return {};
+}
+
+// The layers of an axis of layers, which only that of mixers counts by their numbers; empty if they
+// are no layers.
+std::vector<int64_t> LayersOf(const Record& record, const std::string& axis) {
+  std::vector<int64_t> layers;
+  const QVector<double> values = AxisValues(record, axis);
+  layers.reserve(static_cast<size_t>(values.size()));
+  for (qsizetype i = 0; i < values.size(); ++i) {
+    const double layer = axis == kMixerLayer ? values[i] : static_cast<double>(i);
+    if (!(layer >= 0 && layer < kMostLayers)) return {};
+    layers.push_back(static_cast<int64_t>(layer));
+  }
+  return layers;
 }
 
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
@@ -152,41 +182,58 @@ void ClearWithoutAttention(const Record* attention, HeadTable& table) {
 }
 
 bool IsHeadArray(const Record& record, const Array& array) {
-  return IsNumberArray(record, array, {"layer", "head"});
+  return !HeadAxes(record, array, {}).empty();
 }
 
 bool IsHeadArrayByPlace(const Record& record, const Array& array) {
-  return IsNumberArray(record, array, AxesByPlace());
+  return !HeadAxes(record, array, {"place"}).empty();
 }
 
 HeadTable ArrayTable(const Record* record, const std::string& array, std::optional<int64_t> place) {
   HeadTable table;
-  if (!record) return table;
+  const Array* found = record ? record->FindArray(array) : nullptr;
+  if (!found) return table;
   std::vector<std::vector<int64_t>> parts;  // leading indices whose mean is returned
-  if (HasArray(*record, array, {"layer", "head"})) {
+  std::vector<std::string> axes = HeadAxes(*record, *found, {});
+  if (!axes.empty()) {
     parts = {{}};
-  } else if (HasArray(*record, array, AxesByPlace())) {
+  } else if (axes = HeadAxes(*record, *found, {"place"}); !axes.empty()) {
     const int64_t index = place ? AxisIndexOf(*record, "place", static_cast<double>(*place)) : -1;
     for (int64_t at = 0; at < AxisSize(*record, "place"); ++at) {
       if (!place || at == index) parts.push_back({at});
     }
   }
   if (parts.empty()) return table;
-  table.layers = AxisSize(*record, "layer");
-  table.heads = AxisSize(*record, "head");
-  table.values.resize(static_cast<size_t>(table.layers * table.heads), 0);
-  for (std::vector<int64_t>& part : parts) {
-    size_t at = 0;
-    part.push_back(0);
-    for (int64_t layer = 0; layer < table.layers; ++layer) {
-      part.back() = layer;
-      for (const double value : LastAxisRow(*record, array, part)) {
-        if (at < table.values.size()) table.values[at++] += value / std::ssize(parts);
-      }
+  const std::vector<int64_t> layers = LayersOf(*record, *(axes.end() - 2));
+  const int64_t heads = AxisSize(*record, axes.back());
+  if (layers.empty() || heads == 0) return table;
+  const int64_t rows = *std::max_element(layers.begin(), layers.end()) + 1;
+  if (rows > kMostCells / heads) return table;
+  table.layers = rows;
+  table.heads = heads;
+  table.values.resize(static_cast<size_t>(table.layers * heads), kNotMeasured);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::span row =
+        std::span(table.values)
+            .subspan(static_cast<size_t>(layers[i] * heads), static_cast<size_t>(heads));
+    std::fill(row.begin(), row.end(), 0);
+    for (std::vector<int64_t> part : parts) {
+      part.push_back(static_cast<int64_t>(i));
+      const QVector<double> values = LastAxisRow(*record, array, part);
+      for (qsizetype head = 0; head < std::min<qsizetype>(values.size(), heads); ++head)
+        row[static_cast<size_t>(head)] += values[head] / std::ssize(parts);
     }
   }
-  if (table.values.empty()) table.layers = table.heads = 0;
   return table;
+}
+
+QVector<double> RowOfHead(const Record& record, const std::string& array, HeadId head) {
+  const Array* found = record.FindArray(array);
+  if (!found || found->axes.size() != 3) return {};
+  const std::string& axis = found->axes.front();
+  const int64_t layer =
+      axis == kMixerLayer ? AxisIndexOf(record, axis, static_cast<double>(head.layer)) : head.layer;
+  return layer < 0 ? QVector<double>() : LastAxisRow(record, array, {layer, head.head});
 }
 
 HeadTable Difference(const HeadTable& a, const HeadTable& b) {

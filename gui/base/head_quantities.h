@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <QString>
+#include <QVector>
 
 #include "core/base/record.h"
 #include "core/base/spans.h"
@@ -59,15 +60,21 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
 // Makes the table's values NaN where all weights of `attention` (as above) are 0.
 void ClearWithoutAttention(const Record* attention, HeadTable& table);
 
-// Whether the array has one number per head: [layer, head].
+// Whether the array has one number per head: [layer, head], or [mixer_layer, mixer_head], of the
+// layers without attention.
 bool IsHeadArray(const Record& record, const Array& array);
-// Whether it has one per head and place of the gold passage: [place, layer, head].
+// Whether it has one per head and place of the gold passage: [place, layer, head] or [place,
+// mixer_layer, mixer_head].
 bool IsHeadArrayByPlace(const Record& record, const Array& array);
 // An array [layer, head] of the record as a table; of an array [place, layer, head] the part at
-// `place` (a value of that axis), or the mean over places if nullopt. Empty if the array or the
-// place is missing.
+// `place` (a value of that axis), or the mean over places if nullopt. Of mixers' heads, the rows of
+// layers that axis mixer_layer leaves out are NaN. Empty if the array or the place is missing.
 HeadTable ArrayTable(const Record* record, const std::string& array,
                      std::optional<int64_t> place = std::nullopt);
+
+// The row of a head along the last axis of an array [layer, head, ...] or [mixer_layer, mixer_head,
+// ...]; empty if the array has no such head.
+QVector<double> RowOfHead(const Record& record, const std::string& array, HeadId head);
 
 // b - a, element by element; empty if the shapes differ.
 HeadTable Difference(const HeadTable& a, const HeadTable& b);
@@ -82,8 +89,6 @@ double SumOver(std::span<const Number> row, const TokenSpan& tokens) {
   }
   return sum;
 }
-
-// The head that is shown until the user selects one.
 
 // The token span of the gold passage in a record named `prompt`; empty if there is none.
 TokenSpan GoldTokens(const Record& prompt);

@@ -7,6 +7,7 @@
 #include "core/base/array_kinds.h"
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {
@@ -67,8 +68,9 @@ std::vector<TokenSource> SourcesOf(const Record& record, const PromptText& text)
     }
     if (array.axes.empty() || !IsTokenAxis(array.axes.back()) || !IsMeasured(array)) continue;
     if (AxisSize(record, array.axes.back()) != tokens) continue;
-    const bool of_head =
-        array.axes.size() == 3 && array.axes[0] == "layer" && array.axes[1] == "head";
+    const bool of_head = array.axes.size() == 3 &&
+                         ((array.axes[0] == "layer" && array.axes[1] == "head") ||
+                          (array.axes[0] == "mixer_layer" && array.axes[1] == "mixer_head"));
     if (array.axes.size() != 1 && !of_head) continue;
     const auto kind = of_head ? TokenSource::Kind::kOfHead : TokenSource::Kind::kOfToken;
     sources.push_back({kind,
@@ -121,7 +123,7 @@ QVector<double> ValuesOf(const Record* record, const TokenSource& source,
   switch (source.kind) {
     case TokenSource::Kind::kHead:
     case TokenSource::Kind::kOfHead:
-      return LastAxisRow(*record, source.array, {head.layer, head.head});
+      return RowOfHead(*record, source.array, head);
     case TokenSource::Kind::kPinned:
       return LastAxisRow(*record, source.array, {source.head.layer, source.head.head});
     case TokenSource::Kind::kMeanOfHeads:

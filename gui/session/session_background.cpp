@@ -132,9 +132,12 @@ void Session::RankPromptChannels(const std::string& options) {
 namespace {
 
 // The probes that the prompt supports.
-std::string SampleProbeOptions(const Record& prompt) {
+std::string SampleProbeOptions(const Record& prompt, const ModelConfig& model) {
   std::string names = kPositionAwarenessRecord;
-  if (!GoldTokens(prompt).empty()) names += ",span_attention";
+  if (!GoldTokens(prompt).empty()) {
+    names += ",span_attention";
+    if (model.Mixer().heads > 0) names += std::string(",") + kEffectiveAttention;
+  }
   if (!AttributeText(prompt, "answer").empty()) names += ",answer_attribution";
   return nlohmann::json{{"probes", names}}.dump();
 }
@@ -159,9 +162,9 @@ void Session::PostSampleProbes() {
     const SampleProbes* known = live_.SampleProbesOf(side);
     if (known && known->complete) continue;
     probed_setting_ = live_.state(side).in_effect;
-    sample_probes_ticket_ = Post(ProbeSamplesRequest{WithoutNeutralTerms(live_.state(side).setting),
-                                                     std::max<int64_t>(samples_, 1),
-                                                     SampleProbeOptions(*live_.prompt())});
+    sample_probes_ticket_ = Post(ProbeSamplesRequest{
+        WithoutNeutralTerms(live_.state(side).setting), std::max<int64_t>(samples_, 1),
+        SampleProbeOptions(*live_.prompt(), live_.model->config)});
     break;
   }
 }

@@ -37,6 +37,7 @@ constexpr char kAllPlaces[] = ", all places";
 void HeadMapPanel::MeasureSamples(bool measure) {
   static const std::map<std::string, std::string> means = {
       {kScoreId, "position_awareness_by_place/mean_position_awareness_score"},
+      {kEffectiveGoldId, "effective_attention_by_place/mean_effective_gold_share"},
       {"answer_attribution/answer_attribution",
        "answer_attribution_by_place/mean_answer_attribution"}};
   if (measure) {
@@ -103,6 +104,20 @@ void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
   }
 }
 
+// Adds the gold's share in layers without attention, which a probe measures that is switched on
+// when this is chosen.
+void HeadMapPanel::AddEffectiveAttention(std::vector<Entry>& entries) const {
+  const auto& model = session()->model();
+  if (!model || model->config.Mixer().heads == 0 ||
+      session()->record(Side::kA, kEffectiveAttention))
+    return;
+  entries.push_back({"", RecordTitle(kEffectiveAttention), "", ""});
+  entries.push_back({kEffectiveGoldId, ArrayWords(kEffectiveGoldShare),
+                     tr("Share of the gold passage in the weights with which layers without "
+                        "attention make up the last token: switches their probe on"),
+                     QString(), nullptr, kEffectiveAttention, kEffectiveGoldShare});
+}
+
 // Adds arrays grouped by record, with the names and descriptions given in the record.
 void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
   for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
@@ -149,6 +164,7 @@ bool HeadMapPanel::Offer() {
          QString(), nullptr, kPositionRatio, kPositionRatio});
   }
   AddAttention(entries);
+  AddEffectiveAttention(entries);
   AddArrays(entries);
   if (entries == entries_) return false;
   const size_t scans_before = std::exchange(scans_, scans);

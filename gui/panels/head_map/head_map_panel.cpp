@@ -22,6 +22,7 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
+#include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {
@@ -102,6 +103,9 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   LayOut(view, head, row);
   connect(quantity_, &QComboBox::currentIndexChanged, this, [this] {
     wanted_ = entry().id;
+    if (wanted_ == kEffectiveGoldId && !session()->record(Side::kA, kEffectiveAttention)) {
+      session()->SetProbeOptions(WithProbe(session()->probe_options(), kEffectiveAttention));
+    }
     Draw();
   });
   connect(selection(), &Selection::CompareChanged, this, &HeadMapPanel::Draw);

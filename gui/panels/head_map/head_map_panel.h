@@ -45,6 +45,9 @@ class HeadMapPanel : public Panel {
   // The id of the attention on the gold passage at the shown place, mean over samples.
   static constexpr const char* kMeanGoldId = "gold_following/mean_gold_attention";
 
+  // The id of the gold passage's share in layers without attention.
+  static constexpr const char* kEffectiveGoldId = "effective_attention/effective_gold_share";
+
   explicit HeadMapPanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
@@ -115,6 +118,7 @@ class HeadMapPanel : public Panel {
   bool Offer();
   void AddScans(std::vector<Entry>& entries) const;
   void AddAttention(std::vector<Entry>& entries) const;
+  void AddEffectiveAttention(std::vector<Entry>& entries) const;
   void AddArrays(std::vector<Entry>& entries) const;
   const Entry& entry() const;
   void Draw() override;

@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "probes/base/records.h"
 #include "probes/measure/builtin/sample_means.h"
 
 namespace midscope {
 namespace {
-
-constexpr char kWeights[] = "effective_attention";
-constexpr char kGoldShare[] = "effective_gold_share";
 
 // The weights of the last prompt row in each layer without attention: [layer, head, key].
 class EffectiveHook : public Hook {
@@ -55,24 +53,24 @@ class EffectiveProbe : public Probe {
 
   Record Finish(const RunResult&) override {
     Record record;
-    record.name = kWeights;
+    record.name = kEffectiveAttention;
     record.axes = {ValuedAxis("mixer_layer", hook_.layers), CountedAxis("mixer_head", heads_),
                    CountedAxis("key", hook_.keys)};
     if (gold_) {
-      record.arrays.push_back({kGoldShare,
+      record.arrays.push_back({kEffectiveGoldShare,
                                {"mixer_layer", "mixer_head"},
                                GoldShares(),
                                "",
                                "share of the gold passage in the sum of the weights' sizes"});
     }
     record.arrays.push_back(
-        {kWeights,
+        {kEffectiveAttention,
          {"mixer_layer", "mixer_head", "key"},
          std::move(hook_.weights),
          "",
          "signed weights of the tokens' values in the output of the last prompt "
          "token, before norm and gate"});
-    record.signal = kWeights;
+    record.signal = kEffectiveAttention;
     return record;
   }
 
@@ -114,14 +112,14 @@ class EffectiveProbe : public Probe {
 
 Record EffectiveAttentionByPlace(const Record& stacked) {
   const auto samples = static_cast<size_t>(AxisOf(stacked, "sample").size);
-  const std::string name = std::string("mean_") + kGoldShare;
+  const std::string name = std::string("mean_") + kEffectiveGoldShare;
   Record record;
   record.name = "effective_attention_by_place";
   record.axes = {AxisOf(stacked, "place"), AxisOf(stacked, "mixer_layer"),
                  AxisOf(stacked, "mixer_head")};
   record.arrays = {{name,
                     {"place", "mixer_layer", "mixer_head"},
-                    MeanOverSamples(ArrayValues<double>(stacked, kGoldShare), samples),
+                    MeanOverSamples(ArrayValues<double>(stacked, kEffectiveGoldShare), samples),
                     "",
                     "share of the gold passage, by place, mean over samples"}};
   record.signal = name;
@@ -130,7 +128,7 @@ Record EffectiveAttentionByPlace(const Record& stacked) {
 
 ProbeType EffectiveAttentionProbe() {
   ProbeType type;
-  type.name = kWeights;
+  type.name = kEffectiveAttention;
   type.summary =
       "in layers without attention, the weights of all tokens in what the last prompt token gets";
   type.source =
@@ -148,7 +146,7 @@ ProbeType EffectiveAttentionProbe() {
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<EffectiveProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {
-    if (!stacked.FindArray(kGoldShare)) return {};
+    if (!stacked.FindArray(kEffectiveGoldShare)) return {};
     return {EffectiveAttentionByPlace(stacked)};
   };
   return type;
