@@ -49,7 +49,9 @@ void HeadMapPanel::Draw() {
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
     const bool of_b = plot == plot_b_ || (plot == plot_ && drawn_mode() == Compare::kB);
     const auto& model = session()->model(of_b ? Side::kB : Side::kA);
-    plot->SetHeadsPerKeyValueHead(model ? model->config.heads_per_key_value_head() : 1);
+    // Heads of mixers share no keys.
+    const bool groups = model && !shown.record.starts_with(kEffectiveAttention);
+    plot->SetHeadsPerKeyValueHead(groups ? model->config.heads_per_key_value_head() : 1);
   }
   if (shown.scan) {
     DrawScan(shown);
