@@ -74,6 +74,9 @@ bool IsOfMemory(const Error& error) {
   return dynamic_cast<const MemoryError*>(&error) || dynamic_cast<const DeviceError*>(&error);
 }
 
+// Failed samples that are named while a sweep runs.
+constexpr int64_t kNamedFailures = 5;
+
 // Runs one sample; records its Error, so that the sweep continues. An error of a lost device is
 // rethrown, because all other samples would fail, too; --resume can run them later. Returns false
 // if this process must end because another one, which may have more memory, runs the sample.
@@ -104,7 +107,12 @@ bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
       return false;
     }
     result.failures[sample] = error.what();
-    context.Warn(fmt::format("sample {} failed: {}", sample, error.what()));
+    const auto failed = std::ssize(result.failures);
+    if (failed <= kNamedFailures) {
+      context.Warn(fmt::format("sample {} failed: {}", sample, error.what()));
+    } else if (failed == kNamedFailures + 1) {
+      context.Warn("further samples failed; they are counted at the end");
+    }
     if (run.store) run.store->AppendFailure(sample, error.what());
     return true;
   }

@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kTinyLlama = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 
@@ -43,6 +44,17 @@ Arguments SweepOfLines(const std::string& samples, const std::string& file) {
           "--json",
           "--out",
           file};
+}
+
+TEST(ProgramSweep, ManyFailedSamplesAreNotAllNamed) {
+  const ProgramRun run =
+      RunMidscope({"sweep", MIDSCOPE_TESTS "/core/golden/tiny_models/gguf-llama/model.gguf",
+                   "--task", "kv:pairs=3", "--samples", "30"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("sample 4 failed: prompt too long"));
+  EXPECT_THAT(run.err, HasSubstr("further samples failed; they are counted at the end"));
+  EXPECT_THAT(run.err, Not(HasSubstr("sample 5 failed")));
+  EXPECT_THAT(run.err, HasSubstr("every sample failed; the first: prompt too long"));
 }
 
 TEST(ProgramSweep, JsonHasTheFixedNames) {
