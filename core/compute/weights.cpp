@@ -127,7 +127,7 @@ class Loader {
     LayerWeights weights;
     const bool own_keys = attention.keys_of < 0;
     if (attention.recurrent) {
-      weights.mixer = Mixer(prefix);
+      if (config_.HasMixer(layer)) weights.mixer = Mixer(prefix);
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -146,7 +146,7 @@ class Loader {
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
     }
-    if (!config_.experts.In(layer) || config_.experts.beside_mlp) {
+    if (config_.HasMlp(layer) && (!config_.experts.In(layer) || config_.experts.beside_mlp)) {
       weights.mlp = Mlp(prefix, config_.FeedForward(layer));
     }
     if (const int64_t width = config_.layer_input_width; width > 0) {
@@ -159,8 +159,9 @@ class Loader {
     if (config_.attention_sinks) weights.sinks = Vector(prefix + "sinks", config_.heads);
     if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
     if (config_.input_norms || config_.stream_norms) {
-      weights.attention_norm = ReadNorm(prefix + "attention_norm");
-      if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
+      if (config_.MixesRows(layer)) weights.attention_norm = ReadNorm(prefix + "attention_norm");
+      if (config_.HasMlp(layer) && !config_.shared_norm)
+        weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
     }
     if (config_.output_norms) {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");

@@ -82,7 +82,7 @@ struct LayerWeights {
                                // half-split order; queries alone if keys are another layer's
   Projection attention_gate;   // heads * head_dim outputs; no outputs: none
   Projection attention_out;    // heads * head_dim inputs
-  MlpWeights mlp;              // empty in layers of experts alone
+  MlpWeights mlp;              // empty in layers of experts or without MLP
   ExpertWeights experts;       // only in layers with experts
   Norm attention_norm;         // input or stream norms; empty if the model has none
   Norm mlp_norm;
@@ -118,7 +118,7 @@ struct LayerWeights {
       if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
       for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})
         visit(*part);
-    } else {
+    } else if (query_key_value.weight.outputs() > 0) {
       visit(query_key_value);
     }
     if (attention_gate.weight.outputs() > 0) visit(attention_gate);

@@ -151,8 +151,14 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
   // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
-  config_.HasAttention(layer) ? AttentionHalf(sequences, layer) : MixerHalf(sequences, layer);
-  MlpHalf(sequences, layer);
+  if (config_.HasAttention(layer)) {
+    AttentionHalf(sequences, layer);
+  } else if (config_.HasMixer(layer)) {
+    MixerHalf(sequences, layer);
+  } else {
+    SkipMixer(sequences, layer);
+  }
+  if (config_.HasMlp(layer)) MlpHalf(sequences, layer);
   for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
   Show(sequences, HookSite::kResidPost, layer, residual_);
 }
@@ -269,6 +275,15 @@ void ForwardPass::MixerHalf(std::vector<SequencePass>& sequences, int64_t layer)
   LeaveMixer(sequences, layer, Projected(z, weights.out));
 }
 
+void ForwardPass::SkipMixer(std::vector<SequencePass>& sequences, int64_t layer) {
+  if (pending_.defined()) {
+    ops_->Add(residual_, pending_);
+    pending_.reset();
+  }
+  KeepResidual(sequences, layer);
+  LeaveMixer(sequences, layer, at::zeros_like(residual_));
+}
+
 void ForwardPass::LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer,
                              const at::Tensor& update) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
@@ -276,7 +291,23 @@ void ForwardPass::LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   ScaleUpdate(update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
-  EnterMlp(sequences, layer, update);
+  config_.HasMlp(layer) ? EnterMlp(sequences, layer, update) : SkipMlp(sequences, layer, update);
+}
+
+void ForwardPass::SkipMlp(std::vector<SequencePass>& sequences, int64_t layer,
+                          const at::Tensor& update) {
+  const bool shows_mlp = Wanted(sequences, HookSite::kMlpOut, layer);
+  if (!shows_mlp && !Wanted(sequences, HookSite::kResidMid, layer) &&
+      AddsWithNextNorm(sequences, layer)) {
+    pending_ = update;
+    return;
+  }
+  ops_->Add(residual_, update);
+  Show(sequences, HookSite::kResidMid, layer, residual_);
+  if (!shows_mlp) return;
+  const at::Tensor none = at::zeros_like(residual_);
+  Show(sequences, HookSite::kMlpOut, layer, none);
+  ops_->Add(residual_, none);
 }
 
 // For few rows that no hook changes before they are stored, the product itself writes keys and

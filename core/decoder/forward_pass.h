@@ -91,8 +91,11 @@ class ForwardPass {
   void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);
   // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
-  // Finishes the update of the attention or the delta rule, and enters the MLP.
+  // Finishes the update of the attention or the mixer, and enters the MLP.
   void LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
+  // These take the place of a half that the layer does not have, whose output is zeros for hooks.
+  void SkipMixer(std::vector<SequencePass>& sequences, int64_t layer);
+  void SkipMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);

@@ -230,7 +230,7 @@ void StartAtStates(const ModelConfig& config, SequencePass& sequence) {
   int64_t start = sequence.rows;
   for (int64_t layer = trace.first_layer(); layer < config.layers; ++layer) {
     const int64_t first = sequence.first_row[static_cast<size_t>(layer)];
-    if (config.HasAttention(layer) || first >= sequence.rows) continue;
+    if (!config.HasMixer(layer) || first >= sequence.rows) continue;
     start = std::min(start, StateRow(trace, layer, first));
   }
   for (auto layer = static_cast<size_t>(trace.first_layer()); layer < sequence.first_row.size();

@@ -67,7 +67,7 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
 
 bool ShowsEffectivePattern(const SequencePass& sequence, const ModelConfig& config) {
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!config.HasAttention(layer) && ShowsEffectivePattern(sequence, layer)) return true;
+    if (config.HasMixer(layer) && ShowsEffectivePattern(sequence, layer)) return true;
   }
   return false;
 }

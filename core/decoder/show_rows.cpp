@@ -114,7 +114,7 @@ int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, 
   int64_t needed = std::min({sequence.first_logit_row(), sequence.last_query(),
                              sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
   for (int64_t above = layer + 1; above < config.layers; ++above) {
-    if (!config.SharesKeys(above)) return sequence.active_first;
+    if (config.MixesRows(above) && !config.SharesKeys(above)) return sequence.active_first;
     needed = std::min(needed, sequence.hooks->FirstWanted(HookSite::kResidPre, above));
   }
   return std::clamp(needed, sequence.active_first, sequence.rows - 1);

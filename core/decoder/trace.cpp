@@ -243,7 +243,7 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
 int64_t MixerStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer) {
   int64_t layers = 0;
   for (int64_t layer = first_layer; layer < config.layers; ++layer)
-    layers += config.HasAttention(layer) ? 0 : 1;
+    layers += config.HasMixer(layer) ? 1 : 0;
   return layers * (rows / kStateRows + 1) * config.Mixer().state() *
          static_cast<int64_t>(sizeof(float));
 }
@@ -288,7 +288,7 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
     return at::empty({capacity}, options.dtype(at::kFloat).device(device));
   };
   for (int64_t layer = first_layer; layer < config.layers; ++layer) {
-    if (config.HasAttention(layer)) continue;
+    if (!config.HasMixer(layer)) continue;
     storage->mixer_states[layer].kept =
         at::empty({capacity / kStateRows, config.Mixer().state()}, at::kFloat);
   }

@@ -80,6 +80,10 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
+// The halves of a layer: attention or a mixer, and an MLP; or one of them alone (nemotron_h). A
+// layer of an MLP alone is also `recurrent`.
+enum class LayerHalves { kBoth, kMixer, kMlp };
+
 // Settings that may differ from layer to layer.
 struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, including its own; 0: all
@@ -95,6 +99,7 @@ struct LayerAttention {
   // -1: none. They are rotated as this layer's plan says.
   int64_t keys_of = -1;
   int64_t feed_forward = 0;  // if it is not the model's; else 0
+  LayerHalves halves = LayerHalves::kBoth;
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -307,6 +312,10 @@ struct ModelConfig {
     return attention.empty() ? LayerAttention{} : attention.at(static_cast<size_t>(layer));
   }
   bool HasAttention(int64_t layer) const { return !AttentionOf(layer).recurrent; }
+  bool HasMlp(int64_t layer) const { return AttentionOf(layer).halves != LayerHalves::kMixer; }
+  // Whether a row of the layer's output depends on other rows of its input.
+  bool MixesRows(int64_t layer) const { return AttentionOf(layer).halves != LayerHalves::kMlp; }
+  bool HasMixer(int64_t layer) const { return !HasAttention(layer) && MixesRows(layer); }
   bool HasMixers() const { return delta_rule.used() || convolution.used() || state_space.used(); }
   MixerSizes Mixer() const {
     const DeltaRule& rule = delta_rule;

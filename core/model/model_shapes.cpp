@@ -176,8 +176,8 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     tensors->push_back({std::string("N.") + name, std::move(shape), layer});
   };
   if ((config.input_norms || config.stream_norms) && config.norm_weights) {
-    add("attention_norm", {hidden});
-    if (!config.shared_norm) add("mlp_norm", {hidden});
+    if (config.MixesRows(layer)) add("attention_norm", {hidden});
+    if (config.HasMlp(layer) && !config.shared_norm) add("mlp_norm", {hidden});
   }
   if (config.output_norms && config.norm_weights) {
     add("attention_output_norm", {hidden});
@@ -199,7 +199,9 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("layer_input_out", {hidden, width});
     add("layer_input_norm", {hidden});
   }
-  attends ? AddAttention(config, layer, tensors) : AddMixer(config, layer, tensors);
+  if (attends) AddAttention(config, layer, tensors);
+  if (config.HasMixer(layer)) AddMixer(config, layer, tensors);
+  if (!config.HasMlp(layer)) return;
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
     if (config.experts.beside_mlp) {

@@ -165,11 +165,14 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   const auto finished = [&](const std::string& norm, const at::Tensor& update) {
     return (config_.output_norms ? Norm(norm, update) : update) * config_.update_scale;
   };
-  const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
-  const at::Tensor middle =
-      stream + finished(prefix + "attention_output_norm", config_.HasAttention(layer.index)
-                                                              ? Attention(layer, input, context)
-                                                              : Mixed(prefix, input));
+  at::Tensor middle = stream;
+  if (config_.MixesRows(layer.index)) {
+    const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
+    middle = stream + finished(prefix + "attention_output_norm",
+                               config_.HasAttention(layer.index) ? Attention(layer, input, context)
+                                                                 : Mixed(prefix, input));
+  }
+  if (!config_.HasMlp(layer.index)) return middle;
 
   const at::Tensor& mlp_stream = config_.parallel_residual ? stream : middle;
   const std::string mlp_norm = prefix + (config_.shared_norm ? "attention_norm" : "mlp_norm");

@@ -48,6 +48,14 @@ bool HoldsPattern(HookSite site) {
   return site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
 }
 
+// Points of attention or a mixer, and of an MLP, before what they add to the stream.
+bool IsOfMixer(HookSite site) {
+  return site >= HookSite::kNormalizedAttention && site <= HookSite::kZ;
+}
+bool IsOfMlp(HookSite site) {
+  return site >= HookSite::kNormalizedMlp && site <= HookSite::kMlpPost;
+}
+
 // Returns the number of heads of a point in this layer.
 int64_t HeadsAt(const ModelConfig& config, HookPoint point) {
   if (point.site == HookSite::kEffectivePattern) return config.Mixer().heads;
@@ -185,6 +193,15 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
   if (point->layer >= config.layers) {
     throw UsageError(thing, fmt::format("the model has {} layers", config.layers),
                      fmt::format("Give a layer from 0 to {}", config.layers - 1));
+  }
+  if (point->layer >= 0 && !config.MixesRows(point->layer) && IsOfMixer(point->site)) {
+    throw UsageError(
+        thing, "this layer is an MLP alone",
+        fmt::format("Take blocks.{}.hook_mlp_out, or a layer that attends", point->layer));
+  }
+  if (point->layer >= 0 && !config.HasMlp(point->layer) && IsOfMlp(point->site)) {
+    throw UsageError(thing, "this layer has no MLP",
+                     fmt::format("Take blocks.{}.hook_attn_out", point->layer));
   }
   if (point->layer >= 0 && !config.HasAttention(point->layer) &&
       (HasHeads(point->site) || HoldsPattern(point->site))) {

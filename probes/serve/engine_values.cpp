@@ -28,7 +28,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RopeScaling, kind, factor, original_context,
                                    long_factors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk, logit_divisor,
                                    head_dim, key_value_heads, value_is_key, recurrent, keys_of,
-                                   feed_forward)
+                                   feed_forward, halves)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
                                    score, normalised, sum_epsilon, choice_bias, groups,
                                    groups_per_row, groups_by_largest, scale, scales_input,

@@ -120,10 +120,15 @@ void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config) {
   }
   const auto count = std::count(recurrent.begin(), recurrent.end(), true);
   if (count == 0) return;
-  config->notes.push_back(
-      fmt::format("{} of its {} layers have no attention ({} mixes their tokens): "
-                  "what is measured of attention is 0 there",
-                  count, recurrent.size(), config->Mixer().kind));
+  const auto alone =
+      std::count_if(config->attention.begin(), config->attention.end(),
+                    [](const LayerAttention& layer) { return layer.halves == LayerHalves::kMlp; });
+  config->notes.push_back(fmt::format(
+      "{} of its {} layers have no attention ({} mixes {}): "
+      "what is measured of attention is 0 there",
+      count, recurrent.size(), config->Mixer().kind,
+      alone > 0 ? fmt::format("the tokens in {}, {} are an MLP alone", count - alone, alone)
+                : "their tokens"));
 }
 
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {

@@ -78,7 +78,7 @@ void SetUnrotated(PositionKind positions, ModelConfig* config);
 // Rows of a mixer's convolution, at most.
 inline constexpr int64_t kMostTaps = 64;
 // Marks layers that have no attention, and adds the note that says so. recurrent: [layer]. The
-// mixer must be set.
+// mixer and the layers' halves must be set.
 void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config);
 
 // Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
@@ -94,7 +94,8 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
 // Reads sizes and epsilon of a GGUF file. If a mixer is set, layers without key-value heads have no
 // attention. `epsilon_key`: "attention.layer_norm_rms_epsilon".
 // `layers_differ`: the MLP's width is that of the first layer and the number of key-value heads
-// that of the last; the family must read those of the others.
+// that of the last; the family must read those of the others. With a mixer, each layer is an MLP or
+// has none, as its width says.
 void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config,
                    bool layers_differ = false);
 // Like ReadGgufSizes, and also reads its rope: base, dimensions, scaling (also as tensors of
@@ -141,6 +142,9 @@ struct GgufLayout {
 inline constexpr GgufLayout kLlamaGguf = {
     .interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay};
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
+// The sizes and tensors of state spaces, as GGUF files name them.
+StateSpace ReadGgufStateSpace(const GgufMetadata& metadata);
+void AddGgufStateSpacePlaces(std::vector<TensorPlace>& places);
 // Returns the tensors of GPT-2's relatives: queries, keys and values stacked, LayerNorms with
 // biases. `bias`: whether the projections have biases.
 std::vector<TensorPlace> GgufGptTensors(Bias bias);

@@ -79,7 +79,9 @@
   FAMILY(exaone, Exaone)            \
   FAMILY(lfm2, Lfm2)                \
   FAMILY(lfm2, Lfm2Moe)             \
-  FAMILY(granite, GraniteHybrid)
+  FAMILY(granite, GraniteHybrid)    \
+  FAMILY(nemotron_h, NemotronH)     \
+  FAMILY(nemotron_h, NemotronHMoe)
 // clang-format on
 
 namespace midscope {

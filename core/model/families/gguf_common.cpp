@@ -184,18 +184,22 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
   CheckNeutral(metadata);
   config->layers = metadata.Count("block_count", kMaxLayers);
   config->hidden = metadata.Count("embedding_length", kMaxWidth);
+  const bool mixes = config->HasMixers();
   const auto of_layers = [&](const char* key) {
-    return metadata.CountsOfLayers(key, config->layers, kMaxWidth);
+    return metadata.CountsOfLayers(key, config->layers, kMaxWidth, /*least=*/mixes ? 0 : 1);
   };
   // Not in files whose layers all have experts.
   const bool has_width = metadata.Has("feed_forward_length") || !metadata.Has("expert_count");
   const char* width = has_width ? "feed_forward_length" : "expert_feed_forward_length";
-  config->feed_forward =
-      layers_differ ? of_layers(width).front() : metadata.Count(width, kMaxWidth);
+  const std::vector<int64_t> widths =
+      layers_differ ? of_layers(width) : std::vector{metadata.Count(width, kMaxWidth)};
+  config->feed_forward = mixes ? *std::max_element(widths.begin(), widths.end()) : widths.front();
   config->trained_context = metadata.Count("context_length", kMaxTokens);
   config->heads = metadata.Count("attention.head_count", kMaxWidth);
   config->attention.assign(static_cast<size_t>(config->layers), {});
-  if (config->HasMixers()) {
+  if (mixes) {
+    for (size_t layer = 0; layers_differ && layer < widths.size(); ++layer)
+      config->attention[layer].halves = widths[layer] > 0 ? LayerHalves::kMlp : LayerHalves::kMixer;
     ReadAttendingLayers(metadata, config);
   } else {
     config->key_value_heads =
@@ -232,6 +236,31 @@ void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config) {
   ReadGgufSizes(metadata, epsilon_key, config);
   ReadGgufRope(metadata, config);
+}
+
+StateSpace ReadGgufStateSpace(const GgufMetadata& metadata) {
+  StateSpace space = {.heads = metadata.Count("ssm.time_step_rank", kMaxWidth),
+                      .groups = metadata.Count("ssm.group_count", kMaxWidth),
+                      .state_dim = metadata.Count("ssm.state_size", kMaxWidth),
+                      .taps = metadata.Count("ssm.conv_kernel", kMostTaps)};
+  const int64_t width = metadata.Count("ssm.inner_size", kMaxWidth);
+  if (width % space.heads != 0)
+    metadata.Fail("ssm.inner_size is not a multiple of ssm.time_step_rank");
+  space.head_dim = width / space.heads;
+  return space;
+}
+
+void AddGgufStateSpacePlaces(std::vector<TensorPlace>& places) {
+  const auto bare = [&](std::string_view name, std::string_view file_name, RowPart part) {
+    places.push_back({name, file_name, part, Bias::kNever, TensorEnding::kBare});
+  };
+  places.push_back({"N.mixer_in", "blk.N.ssm_in", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_out", "blk.N.ssm_out", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_taps", "blk.N.ssm_conv1d", RowPart::kAll, Bias::kMay});
+  places.push_back({"N.mixer_norm", "blk.N.ssm_norm", RowPart::kVector});
+  bare("N.mixer_decay_bias", "blk.N.ssm_dt.bias", RowPart::kAll);
+  bare("N.mixer_decay_scale", "blk.N.ssm_a", RowPart::kVector);
+  bare("N.mixer_skip", "blk.N.ssm_d", RowPart::kVector);
 }
 
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {

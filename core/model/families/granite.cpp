@@ -178,15 +178,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 void ReadHybridGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  StateSpace& space = config->state_space;
-  space = {.heads = metadata.Count("ssm.time_step_rank", kMaxWidth),
-           .groups = metadata.Count("ssm.group_count", kMaxWidth),
-           .state_dim = metadata.Count("ssm.state_size", kMaxWidth),
-           .taps = metadata.Count("ssm.conv_kernel", kMostTaps)};
-  const int64_t width = metadata.Count("ssm.inner_size", kMaxWidth);
-  if (width % space.heads != 0)
-    metadata.Fail("ssm.inner_size is not a multiple of ssm.time_step_rank");
-  space.head_dim = width / space.heads;
+  config->state_space = ReadGgufStateSpace(metadata);
   ReadGgufGranite(metadata, metadata.Positive("logit_scale", 1.0), config);
   metadata.Ignore("expert_shared_feed_forward_length");  // read below if it matters
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
@@ -205,16 +197,7 @@ std::vector<TensorPlace> MoeGgufPlaces() {
 
 std::vector<TensorPlace> HybridGgufPlaces() {
   std::vector<TensorPlace> places = MoeGgufPlaces();
-  const auto bare = [&](std::string_view name, std::string_view file_name, RowPart part) {
-    places.push_back({name, file_name, part, Bias::kNever, TensorEnding::kBare});
-  };
-  places.push_back({"N.mixer_in", "blk.N.ssm_in", RowPart::kAll, Bias::kMay});
-  places.push_back({"N.mixer_out", "blk.N.ssm_out", RowPart::kAll, Bias::kMay});
-  places.push_back({"N.mixer_taps", "blk.N.ssm_conv1d", RowPart::kAll, Bias::kMay});
-  places.push_back({"N.mixer_norm", "blk.N.ssm_norm", RowPart::kVector});
-  bare("N.mixer_decay_bias", "blk.N.ssm_dt.bias", RowPart::kAll);
-  bare("N.mixer_decay_scale", "blk.N.ssm_a", RowPart::kVector);
-  bare("N.mixer_skip", "blk.N.ssm_d", RowPart::kVector);
+  AddGgufStateSpacePlaces(places);
   return places;
 }
 

@@ -121,8 +121,15 @@ std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
                   [](const LayerAttention& layer) { return !layer.rotary && !layer.recurrent; });
 }
 
-std::vector<int64_t> NoAttentionLayers(const ModelConfig& config) {
-  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.recurrent; });
+std::vector<int64_t> MixerLayers(const ModelConfig& config) {
+  return LayersOf(config.attention, [](const LayerAttention& layer) {
+    return layer.recurrent && layer.halves != LayerHalves::kMlp;
+  });
+}
+
+std::vector<int64_t> LayersOfHalf(const ModelConfig& config, LayerHalves halves) {
+  return LayersOf(config.attention,
+                  [halves](const LayerAttention& layer) { return layer.halves == halves; });
 }
 
 std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
@@ -172,8 +179,7 @@ Json MixerJson(const ModelConfig& config) {
   const DeltaRule& rule = config.delta_rule;
   const StateSpace& space = config.state_space;
   const MixerSizes sizes = config.Mixer();
-  Json json = {
-      {"kind", sizes.kind}, {"layers", NoAttentionLayers(config)}, {"convolution", sizes.taps}};
+  Json json = {{"kind", sizes.kind}, {"layers", MixerLayers(config)}, {"convolution", sizes.taps}};
   if (rule.used()) {
     json.update({{"key_heads", rule.key_heads},
                  {"value_heads", rule.value_heads},
@@ -445,9 +451,11 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     return text;
   }
   if (config.experts.count > 0) add("experts", ExpertsText(config));
-  if (const auto layers = NoAttentionLayers(config); !layers.empty()) {
+  if (const auto layers = MixerLayers(config); !layers.empty()) {
     add("no attention", MixerText(config, layers));
   }
+  if (const auto layers = LayersOfHalf(config, LayerHalves::kMlp); !layers.empty())
+    add("MLP alone", "layers " + LayersText(layers) + "; the others have no MLP");
   if (const auto layers = NoPositionLayers(config); !layers.empty()) {
     add("no positions", "in layers " + LayersText(layers));
   }

@@ -23,7 +23,7 @@ class EffectiveHook : public Hook {
   explicit EffectiveHook(const ModelConfig& config) : config_(config) {}
 
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
-    if (point.site != HookSite::kEffectivePattern || config_.HasAttention(point.layer)) return {};
+    if (point.site != HookSite::kEffectivePattern || !config_.HasMixer(point.layer)) return {};
     if (layers.empty() || layers.back() < point.layer) layers.push_back(point.layer);
     keys = sequence.prompt_tokens;
     return {HookAccess::kRead, {keys - 1, keys}};

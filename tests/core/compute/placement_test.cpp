@@ -290,6 +290,9 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
                               site == HookSite::kZ;
     for (const int64_t layer : {int64_t{0}, last}) {
       if (of_attention && !kernels_->config().HasAttention(layer)) continue;
+      if (site == HookSite::kNormalizedAttention && !kernels_->config().MixesRows(layer)) continue;
+      const bool of_mlp = site == HookSite::kNormalizedMlp || site == HookSite::kMlpPost;
+      if (of_mlp && !kernels_->config().HasMlp(layer)) continue;
       const ExpertSettings& experts = kernels_->config().experts;
       const bool of_experts =
           site == HookSite::kMlpPost && experts.In(layer) && !experts.beside_mlp;

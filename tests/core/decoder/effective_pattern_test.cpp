@@ -71,7 +71,7 @@ TEST(EffectivePattern, IsThatOfTransformers) {
     decoder->RunOne(request);
     size_t index = 0;
     for (int64_t layer = 0; layer < decoder->config().layers; ++layer) {
-      if (decoder->config().HasAttention(layer)) continue;
+      if (!decoder->config().HasMixer(layer)) continue;
       const Json& of_layer = layers[index++];
       for (size_t i = 0; i < golden["rows"].size(); ++i) {
         const auto row = golden["rows"][i].get<int64_t>();

@@ -123,7 +123,7 @@ TEST_P(MixerStepTest, EditsOfAttentionNeedAttention) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixers, MixerStepTest,
-                         ::testing::Values("qwen3-5", "lfm2", "granite-hybrid"),
+                         ::testing::Values("qwen3-5", "lfm2", "granite-hybrid", "nemotron-h"),
                          [](const ::testing::TestParamInfo<std::string>& model) {
                            std::string name = model.param;
                            std::replace(name.begin(), name.end(), '-', '_');

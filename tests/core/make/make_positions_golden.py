@@ -118,7 +118,7 @@ def cases(name):
 def main():
     runs.set_up()
     runs.now["attend"] = far.attend
-    others = ("mpt", "bloom", "falcon-alibi", "granite-hybrid")  # ALiBi, none
+    others = ("mpt", "bloom", "falcon-alibi", "granite-hybrid", "nemotron-h", "nemotron-h-experts")  # ALiBi, none
     others += ("internlm", "internlm2", "gpt-oss-mxfp4", "llama4-pictures")  # which transformers does not open as it is, or not for text
     names = [name for name in sorted(MODELS) if name not in others and not name.startswith("gguf-")]
     asked = sys.argv[2:]

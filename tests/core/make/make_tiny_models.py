@@ -202,7 +202,7 @@ def run(model, ids):
     attentions = iter(out.attentions)
     types = getattr(model.config.get_text_config(), "layer_types", None) or ["full_attention"] * len(out.attentions)
     none = torch.zeros_like(out.attentions[0])  # of layers without attention
-    return out.logits[0], [none if kind in ("linear_attention", "conv") else next(attentions) for kind in types]
+    return out.logits[0], [none if kind in ("linear_attention", "conv", "moe", "mlp") else next(attentions) for kind in types]
 
 
 def choices(model, ids):
@@ -259,7 +259,7 @@ def expected(model, seed):
 
 def stays_close(model, result):
     """Whether bfloat16 chooses the same experts: another expert would be another model, not a rounding."""
-    if not any("router" in name or name.endswith(("mlp.gate", "feed_forward.gate")) for name, _ in model.named_modules()):
+    if not any("router" in name or name.endswith(("mlp.gate", "feed_forward.gate", "mixer.gate")) for name, _ in model.named_modules()):
         return True
     logits = run(copy.deepcopy(model).to(torch.bfloat16), result["ids"])[0].float()[ROWS]
     exact = torch.tensor(result["logits"])
@@ -328,7 +328,7 @@ def make(name):
         elif is_gguf and kind.startswith(("Deepseek", "Glm4MoeLite")):
             write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind != "DeepseekV2")
         elif is_gguf:
-            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), dict(InternLM2="internlm2", Exaone="exaone").get(kind))
+            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), dict(InternLM2="internlm2", Exaone="exaone", NemotronHMoe="nemotron_h_moe").get(kind))
         else:
             packed = to_mxfp4(model) if name.endswith("mxfp4") else {}
             to_file_precision(model, getattr(torch, file_type))

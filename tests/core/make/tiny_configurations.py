@@ -56,6 +56,10 @@ GRANITE4 = {key: value for key, value in COMMON.items() if key != "head_dim"} | 
     num_hidden_layers=4, hidden_size=30, shared_intermediate_size=44, num_attention_heads=5, num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0,
     layer_types=["mamba", "attention"] * 2, position_embedding_type="nope", mamba_n_heads=4, mamba_d_state=6, mamba_d_conv=3,
     embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.6, logits_scaling=4.0)
+# time_step_min: transformers raises the steps of a prompt to it, which published code, llama.cpp and Midscope do not.
+NEMOTRON_H = dict(COMMON, num_hidden_layers=None, layers_block_type=["mamba", "attention", "mlp", "attention", "mamba", "mlp"], hidden_size=30, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2,
+    mamba_num_heads=6, mamba_head_dim=5, n_groups=2, ssm_state_size=6, conv_kernel=3, num_experts_per_tok=0, time_step_min=1e-12)
+NEMOTRON_EXPERTS = dict(layers_block_type=["moe", "attention", "moe", "mamba"], n_routed_experts=6, num_experts_per_tok=2, moe_intermediate_size=14, moe_shared_expert_intermediate_size=18, routed_scaling_factor=1.5)
 SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
 
 QWEN3_VL = dict(
@@ -219,6 +223,10 @@ MODELS = {
     "gguf-lfm2-moe": ("Lfm2Moe", dict(LFM2, hidden_size=30, head_dim=8, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, num_dense_layers=1), None),
     "granite-hybrid": ("GraniteMoeHybrid", dict(GRANITE4, mamba_proj_bias=True, mamba_n_groups=2), "bfloat16"),
     "granite-hybrid-experts": ("GraniteMoeHybrid", dict(GRANITE4, attention_bias=True, num_local_experts=5, num_experts_per_tok=2, shared_intermediate_size=16, position_embedding_type="rope", mamba_conv_bias=False), "bfloat16"),
+    "nemotron-h": ("NemotronH", dict(NEMOTRON_H, mlp_bias=True, use_bias=True), "bfloat16"),
+    "nemotron-h-experts": ("NemotronHMoe", dict(NEMOTRON_H | NEMOTRON_EXPERTS, use_conv_bias=False), "bfloat16"),
+    "gguf-nemotron-h": ("NemotronH", dict(NEMOTRON_H, ssm_state_size=8), None),
+    "gguf-nemotron-h-experts": ("NemotronHMoe", dict(NEMOTRON_H | NEMOTRON_EXPERTS), None),
     "gguf-granite-hybrid": ("GraniteMoeHybrid", dict(GRANITE4, mamba_n_groups=2, mamba_d_state=8), None),
     "gguf-granite-hybrid-experts": ("GraniteMoeHybrid", dict(GRANITE4, num_local_experts=5, num_experts_per_tok=2, intermediate_size=20, shared_intermediate_size=16, position_embedding_type="rope"), None),
     "gguf-gpt-bigcode": ("GPTBigCode", dict(GPT, n_embd=18), None),
@@ -281,6 +289,7 @@ EDITS = {
 FLAT = dict.fromkeys(("qwen2-vl", "qwen2-5-vl"), dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1])))
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
+    "NemotronHMoe": ("NemotronHConfig", "NemotronHForCausalLM"),
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
     "Llama4": ("Llama4TextConfig", "Llama4ForCausalLM"),
     "Llama4Pictures": ("Llama4Config", "Llama4ForConditionalGeneration"),

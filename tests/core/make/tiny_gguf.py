@@ -6,7 +6,7 @@ import numpy
 import torch
 
 from tiny_gguf_delta_rule import DELTA_RULE, DeltaRewriting, delta_rule, write_qkvz
-from tiny_gguf_state_space import StateSpaceRewriting, state_space, write_shared_mlp
+from tiny_gguf_state_space import StateSpaceRewriting, nemotron_experts, nemotron_h, nemotron_name, state_space, write_shared_mlp
 
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
@@ -55,12 +55,13 @@ ARCHITECTURES = {
     "GraniteMoeHybridForCausalLM": "granitehybrid",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
+    "NemotronHForCausalLM": "nemotron_h",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "granitemoe", "granitehybrid", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"} | DELTA_RULE
 # Whose converter writes neither the rope's base nor the length of keys.
-SHORT_METADATA = {"phi2", "stablelm"}
+SHORT_METADATA = {"phi2", "stablelm", "nemotron_h", "nemotron_h_moe"}
 # Whose projections the converter takes fused from the original files.
 FUSED = {"chatglm"}
 
@@ -229,6 +230,7 @@ def granite_hybrid(writer, config):
 
 MORE_METADATA = {
     "granitehybrid": granite_hybrid,
+    **dict.fromkeys(("nemotron_h", "nemotron_h_moe"), nemotron_h),
     "lfm2": lfm2,
     "lfm2moe": lfm2,
     **dict.fromkeys(DELTA_RULE, delta_rule),
@@ -290,7 +292,7 @@ def afmoe_experts(writer, config):
     writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
-MORE_EXPERTS = {"granitemoe": granite_experts, "afmoe": afmoe_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
+MORE_EXPERTS = {"nemotron_h_moe": nemotron_experts, "granitemoe": granite_experts, "afmoe": afmoe_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
 
 
 def write_experts(writer, config, architecture):
@@ -454,7 +456,7 @@ class Rewriting:
 
 def target_name(names, name):
     name = name.replace(".dt_bias", ".dt_proj.bias")
-    if name.endswith(("A_log", "mamba.D")):
+    if name.endswith(("A_log", "mamba.D", "mixer.D")):
         return names.get_name(name)
     part = ".".join(name.split(".")[3:])
     if part in GEMMA4_BARE:
@@ -500,6 +502,8 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
+        if architecture.startswith("nemotron_h"):
+            name = nemotron_name(name)
         if architecture in ("granitemoe", "granitehybrid"):
             name = name.replace("router.weight", "router.layer.weight").replace("experts.down_proj", "output_linear.weight")
         if architecture == "llama4" and ".experts." in name:
@@ -513,7 +517,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
         elif name.endswith("experts.gate_up_proj") and architecture != "gemma4":
             back = tensors.write_gate_up(name, parameter)
         else:
-            kind = DeltaRewriting if ".linear_attn." in name else StateSpaceRewriting if ".mamba." in name else Rewriting
+            kind = DeltaRewriting if ".linear_attn." in name else StateSpaceRewriting if ".mamba." in name or ".mixer." in name else Rewriting
             rewriting = kind(architecture, config, name)
             values = rewriting.to_file(parameter.detach().numpy().copy())
             back = rewriting.from_file(tensors.write(target_name(names, name), values))
@@ -521,7 +525,7 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back)))
     for target, norms in norms_of_heads.items():
         writer.add_tensor(target, numpy.stack(norms))
-    if config.rope_parameters.get("rope_type") == "llama3":
+    if (getattr(config, "rope_parameters", None) or {}).get("rope_type") == "llama3":
         writer.add_tensor("rope_freqs.weight", rope_factors(config, head_size(config)))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

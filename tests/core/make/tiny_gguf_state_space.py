@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Granite 4 with state spaces (Mamba-2) as llama.cpp's converter writes it, for tiny_gguf.py."""
+"""Granite 4 and Nemotron-H with state spaces (Mamba-2) as llama.cpp's converter writes it, for tiny_gguf.py."""
 
 import numpy
 
@@ -14,12 +14,45 @@ def state_space(writer, config):
     writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
 
 
+def nemotron_h(writer, config):
+    mlps = ("mlp", "moe")
+    width = config.moe_intermediate_size if config.num_experts_per_tok else config.intermediate_size
+    writer.add_head_count_kv([config.num_key_value_heads * (kind == "full_attention") for kind in config.layers_block_type])
+    writer.add_feed_forward_length([width * (kind in mlps) for kind in config.layers_block_type])
+    writer.add_layer_norm_rms_eps(config.layer_norm_epsilon)
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_ssm_conv_kernel(config.conv_kernel)
+    writer.add_ssm_state_size(config.ssm_state_size)
+    writer.add_ssm_group_count(config.n_groups)
+    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
+    writer.add_ssm_time_step_rank(config.mamba_num_heads)
+
+
+def nemotron_experts(writer, config):
+    writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_group_count(config.n_group)
+
+
+def nemotron_name(name):
+    """The name in published folders; of stacked experts what the converter calls them."""
+    name = name.replace("model.", "backbone.", 1)
+    if name.endswith(("experts.up_proj", "experts.down_proj")):
+        return name.replace("backbone.", "model.").replace(".mixer.", ".mlp.") + ".weight"
+    return name
+
+
 class StateSpaceRewriting:
     """What the converter makes of the tensors of layers with a state space, and back."""
 
     def __init__(self, architecture, config, name):
-        self.part = name.partition(".mamba.")[2]
-        self.groups = config.mamba_n_groups
+        self.part = name.partition(".mixer." if ".mixer." in name else ".mamba.")[2]
+        self.groups = getattr(config, "mamba_n_groups", None) or config.n_groups
 
     def to_file(self, values):
         if self.part == "A_log":

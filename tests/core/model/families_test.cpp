@@ -186,7 +186,8 @@ class ScaleChannel : public Hook {
 // norms of q and k, they give the same pattern of the layer: v, which channel scaling leaves clean,
 // is not part of it.
 TEST_P(EachFamily, ChannelScalingEqualsProjectingTheScaledInput) {
-  const int64_t layer = decoder_->config().layers - 1;
+  int64_t layer = decoder_->config().layers - 1;
+  while (!decoder_->config().HasAttention(layer)) --layer;
   ScaleChannel hook(layer, 6, -2.0f);
   const WhatIfOutcome anew = FullRun("none", ids_, {&hook});
   const std::string setting =
@@ -407,7 +408,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "granite-hybrid",
                            "granite-hybrid-experts",
                            "gguf-granite-hybrid",
-                           "gguf-granite-hybrid-experts"}) {
+                           "gguf-granite-hybrid-experts",
+                           "nemotron-h",
+                           "nemotron-h-experts",
+                           "gguf-nemotron-h",
+                           "gguf-nemotron-h-experts"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

@@ -108,6 +108,30 @@ TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
   EXPECT_EQ(ReadCapturePart(last_head, config).heads, (std::vector<int64_t>{5}));
 }
 
+TEST(CaptureHook, TakesNothingWithinTheHalfThatALayerDoesNotHave) {
+  ModelConfig config = testing::SmallConfig();
+  config.attention.resize(static_cast<size_t>(config.layers));
+  config.attention[0].halves = LayerHalves::kMixer;
+  config.attention[1].halves = LayerHalves::kMlp;
+  config.attention[1].recurrent = true;
+  config.state_space = {.heads = 6, .head_dim = 2, .groups = 1, .state_dim = 4, .taps = 3};
+  const auto error = [&](const char* name) {
+    return test::ErrorMessage([&] { ReadCapturePart(Message(name), config); });
+  };
+  for (const char* name : {"ln1.hook_normalized", "attn.hook_z", "attn.hook_effective_pattern"}) {
+    EXPECT_THAT(error((std::string("blocks.1.") + name).c_str()),
+                ::testing::HasSubstr("is an MLP alone"));
+  }
+  for (const char* name : {"ln2.hook_normalized", "mlp.hook_post", "mlp.hook_expert_weights"}) {
+    EXPECT_THAT(error((std::string("blocks.0.") + name).c_str()),
+                ::testing::HasSubstr("has no MLP"));
+  }
+  for (const char* layer : {"blocks.0.", "blocks.1."}) {
+    for (const char* name : {"hook_attn_out", "hook_resid_mid", "hook_mlp_out"})
+      EXPECT_EQ(error((std::string(layer) + name).c_str()), "");
+  }
+}
+
 TEST(CallbackHook, ChangesTheRequestedRowsAndHeads) {
   const ModelConfig config = testing::SmallConfig();
   SmallActivation z("blocks.1.attn.hook_z", 4, {1, 5, 4, 3});
