@@ -79,7 +79,16 @@
   FAMILY(exaone, Exaone)            \
   FAMILY(lfm2, Lfm2)                \
   FAMILY(lfm2, Lfm2Moe)             \
-  FAMILY(granite, GraniteHybrid)
+  FAMILY(granite, GraniteHybrid)    \
+  FAMILY(mistral, Cwm)              \
+  FAMILY(exaone4, ExaoneMoe)        \
+  FAMILY(glm4_moe, SolarOpen)       \
+  FAMILY(hyperclovax, HyperClovaX)  \
+  FAMILY(qwen_moe, Mellum)          \
+  FAMILY(deepseek, Youtu)           \
+  FAMILY(deepseek, Mistral4)        \
+  FAMILY(mixtral, PhiMoe)           \
+  FAMILY(granite, Bamba)
 // clang-format on
 
 namespace midscope {
