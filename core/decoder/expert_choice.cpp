@@ -57,10 +57,27 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   }
 }
 
+// Each chosen expert's weight among those that come close to it; those chosen before have none.
+void MixSparsely(const ExpertSettings& settings, std::span<float> logits) {
+  std::vector<float> weights(logits.size(), 0.0f);
+  for (const size_t chosen : Largest(logits, settings.per_row)) {
+    const float largest = logits[chosen];
+    float sum = 0;
+    for (size_t expert = 0; expert < logits.size(); ++expert) {
+      const float size = std::max(std::abs(logits[expert]), largest);
+      const bool close = largest - logits[expert] <= 2 * static_cast<float>(settings.jitter) * size;
+      if (close && weights[expert] == 0) sum += std::exp(logits[expert] - largest);
+    }
+    weights[chosen] = 1 / sum;
+  }
+  std::copy(weights.begin(), weights.end(), logits.begin());
+}
+
 }  // namespace
 
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values) {
+  if (settings.score == ExpertScore::kSparseMixer) return MixSparsely(settings, values);
   std::vector<float> choice(values.begin(), values.end());
   ScoresOfLogits(settings.score, values);
   if (!settings.scales_input) choice.assign(values.begin(), values.end());

@@ -122,7 +122,7 @@ at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x) {
   const ExpertSettings& settings = step.config.experts;
   at::Tensor weights = at::empty({x.size(0), settings.count}, x.options().dtype(at::kFloat));
   ProjectToFloat(step.ops, x, step.weights.router, weights, step.context);
-  if (settings.score == ExpertScore::kSoftmax) weights = weights.to(x.scalar_type());
+  if (settings.score != ExpertScore::kSigmoid) weights = weights.to(x.scalar_type());
   weights = weights.to(at::kFloat).cpu();
   auto* values = weights.data_ptr<float>();
   const auto count = static_cast<size_t>(settings.count);

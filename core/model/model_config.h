@@ -103,8 +103,10 @@ struct LayerAttention {
   bool operator==(const LayerAttention&) const = default;
 };
 
-// How a router's logits become the scores by which experts are chosen.
-enum class ExpertScore { kSoftmax, kSigmoid };
+// How a router's logits become the scores by which experts are chosen. kSparseMixer (phimoe, arXiv
+// 2409.12136): experts are chosen one after another, each with the softmax over those of the others
+// whose logits are at most 2 * jitter, relative, below its own.
+enum class ExpertScore { kSoftmax, kSigmoid, kSparseMixer };
 
 // A mixture of experts: each row uses only the few MLPs with the largest scores (among equal
 // scores, the first).
@@ -115,6 +117,7 @@ struct ExpertSettings {
   int64_t shared_width = 0;  // total width of the shared experts, which every row uses; 0: none
   bool shared_gate = false;  // their output is scaled by the sigmoid of a projection (qwen2_moe)
   ExpertScore score = ExpertScore::kSoftmax;
+  double jitter = 0;         // router_jitter_noise, for kSparseMixer
   bool normalised = false;   // norm_topk_prob: chosen scores are divided by their sum
   double sum_epsilon = 0;    // added to that sum (lfm2_moe)
   bool choice_bias = false;  // e_score_correction_bias: added to scores only for the choice

@@ -79,6 +79,22 @@ at::Tensor ClampedSwigluOf(const ClampedSwiglu& settings, const at::Tensor& gate
   return (up.clamp(-settings.limit, settings.limit) + 1) * g * at::sigmoid(g * settings.gain);
 }
 
+// As the decoder's choice by ExpertScore::kSparseMixer.
+at::Tensor SparselyMixed(const ExpertSettings& experts, const at::Tensor& logits) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  at::Tensor others = logits;
+  at::Tensor weights = at::zeros_like(logits);
+  for (int64_t turn = 0; turn < experts.per_row; ++turn) {
+    const auto [largest, chosen] = others.detach().max(-1, /*keepdim=*/true);
+    const at::Tensor size = at::maximum(logits.detach().abs(), largest);
+    const at::Tensor far = largest - logits.detach() > size * (2 * experts.jitter);
+    const at::Tensor shares = at::softmax(others.masked_fill(far, kNever), -1);
+    weights = weights.scatter(1, chosen, shares.gather(1, chosen));
+    others = others.scatter(1, chosen, kNever);
+  }
+  return weights;
+}
+
 }  // namespace
 
 DifferentiableModel::DifferentiableModel(const ModelSource& source,
@@ -445,7 +461,8 @@ at::Tensor DifferentiableModel::ExpertWeights(const std::string& prefix,
   const at::Tensor bias = Weight(prefix + "router.bias");
   at::Tensor logits = at::linear(x.to(at::kFloat), Weight(prefix + "router").to(at::kFloat));
   if (bias.defined()) logits = logits + bias;
-  if (experts.score == ExpertScore::kSoftmax) logits = logits.to(x.scalar_type()).to(at::kFloat);
+  if (experts.score != ExpertScore::kSigmoid) logits = logits.to(x.scalar_type()).to(at::kFloat);
+  if (experts.score == ExpertScore::kSparseMixer) return SparselyMixed(experts, logits);
   const at::Tensor scores =
       experts.score == ExpertScore::kSoftmax ? at::softmax(logits, -1) : at::sigmoid(logits);
   at::Tensor choice = (experts.scales_input ? logits : scores).detach();

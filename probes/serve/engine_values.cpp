@@ -30,7 +30,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk,
                                    head_dim, key_value_heads, value_is_key, recurrent, keys_of,
                                    feed_forward, halves)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
-                                   score, normalised, sum_epsilon, choice_bias, groups,
+                                   score, jitter, normalised, sum_epsilon, choice_bias, groups,
                                    groups_per_row, groups_by_largest, scale, scales_input,
                                    beside_mlp, layers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, value, norm_epsilon,

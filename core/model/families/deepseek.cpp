@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // DeepSeek V2 and V3: attention over latent keys and values (MLA), experts in groups in addition to
 // shared ones, dense first layers. V3 scores experts by the sigmoid, with a bias only for the
-// choice, and GLM-4.7-Flash is V3 with other defaults.
+// choice, and GLM-4.7-Flash is V3 with other defaults. Youtu-LLM has its attention and no experts,
+// Mistral Small 4 its attention with queries that grow, and softmax scores.
 #include <cmath>
 #include <string>
 
@@ -27,12 +28,14 @@ double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& conf
   return plain * magnitude * magnitude;
 }
 
-constexpr LatentAttention kDeepseek = {.query_rank = 1536, .plain = 128, .value = 128};
+constexpr LatentAttention kDeepseek = {.rank = 512, .query_rank = 1536, .plain = 128, .value = 128};
 
-// `otherwise` holds the values of absent keys.
-void ReadLatent(const ConfigJson& json, const LatentAttention& otherwise, ModelConfig* config) {
+// `otherwise` holds the values of absent keys. `partial`: as RopeDefaults has it; the value has no
+// effect.
+void ReadLatent(const ConfigJson& json, const LatentAttention& otherwise, ModelConfig* config,
+                std::optional<double> partial = {}) {
   LatentAttention& latent = config->latent;
-  latent.rank = json.Count("kv_lora_rank", kMaxWidth, 512);
+  latent.rank = json.Count("kv_lora_rank", kMaxWidth, otherwise.rank);
   constexpr std::string_view kQueryRank = "q_lora_rank";
   latent.query_rank =
       json.IsNull(kQueryRank) ? 0 : json.Count(kQueryRank, kMaxWidth, otherwise.query_rank);
@@ -41,7 +44,7 @@ void ReadLatent(const ConfigJson& json, const LatentAttention& otherwise, ModelC
   const int64_t rotated = json.Count("qk_rope_head_dim", kMaxWidth, 64);
   const auto rope = RopeObject(json);
   config->head_dim = rotated;
-  ReadRope(json, rope, {}, config);
+  ReadRope(json, rope, {.partial = partial}, config);
   config->rope_dimensions = rotated;
   config->logit_scale = LogitScale(rope, *config);
   config->head_dim = rotated + latent.rank;
@@ -105,25 +108,6 @@ void ReadV3(const ConfigJson& json, ModelConfig* config) {
       CountOfTwo(json, "num_nextn_predict_layers", "num_mtp_layers", kMaxLayers, 1);
 }
 
-// mlp_layer_types names the layers without experts; if it is absent, it is the first.
-std::vector<bool> SparseLayers(const ConfigJson& json, int64_t layers) {
-  const std::vector<std::string> types = json.Texts("mlp_layer_types");
-  if (!types.empty() && std::ssize(types) != layers) {
-    json.Fail("mlp_layer_types names " + std::to_string(types.size()) + " layers; the model has " +
-              std::to_string(layers));
-  }
-  std::vector<bool> sparse;
-  sparse.reserve(static_cast<size_t>(layers));
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    const std::string type =
-        types.empty() ? (layer == 0 ? "dense" : "sparse") : types[static_cast<size_t>(layer)];
-    if (type != "dense" && type != "sparse")
-      json.Fail("mlp_layer_types holds " + Quote(type), "Supported: dense, sparse");
-    sparse.push_back(type == "sparse");
-  }
-  return sparse;
-}
-
 void ReadGlmLite(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.norm_epsilon = 1e-5,
@@ -139,7 +123,7 @@ void ReadGlmLite(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if ((rope && rope->Has(kPartial) ? *rope : json).Positive(kPartial, 1.0) != 1.0)
     json.Fail("partial_rotary_factor is not 1, which is not supported");
-  ReadLatent(json, {.query_rank = 768, .plain = 192, .value = 256}, config);
+  ReadLatent(json, {.rank = 512, .query_rank = 768, .plain = 192, .value = 256}, config);
   config->latent.interleaved = json.Flag("rope_interleave", true);
   config->experts = {
       .count = CountOfTwo(json, "n_routed_experts", "num_local_experts", kMaxExperts, 64),
@@ -151,10 +135,59 @@ void ReadGlmLite(const ConfigJson& json, ModelConfig* config) {
       .groups = json.Count("n_group", kMaxExperts, 1),
       .groups_per_row = json.Count("topk_group", kMaxExperts, 1),
       .scale = json.Positive("routed_scaling_factor", 1.8),
-      .layers = SparseLayers(json, config->layers)};
+      .layers = ReadMlpTypes(json, config->layers, 1)};
   config->experts.shared_width =
       config->experts.width * json.Count("n_shared_experts", kMaxExperts, 1);
   config->prediction_layers = json.CountOrZero("num_nextn_predict_layers", kMaxLayers, 1);
+}
+
+void ReadYoutu(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.tied = true,
+                 .read_rope = false,
+                 .layers = 32,
+                 .hidden = 2048,
+                 .feed_forward = 6144,
+                 .vocabulary = 128256,
+                 .heads = 16,
+                 .context = 131072},
+                config);
+  ReadLatent(json, kDeepseek, config);
+  config->latent.interleaved = json.Flag("rope_interleave", true);
+}
+
+// transformers' class has default rope settings for files without any; all published files have
+// settings. partial_rotary_factor is the rotated share of a head, which its sizes say.
+void ReadMistral4(const ConfigJson& json, ModelConfig* config) {
+  const auto rope = RopeObject(json);
+  if (!rope) json.Fail("has no rope_parameters");
+  ReadLlamaLike(json,
+                {.read_rope = false,
+                 .layers = 36,
+                 .hidden = 4096,
+                 .feed_forward = 12288,
+                 .vocabulary = 131072,
+                 .heads = 32,
+                 .context = 1048576},
+                config);
+  ReadLatent(json, {.rank = 256, .query_rank = 1024, .plain = 64, .value = 128}, config, 1.0);
+  config->latent.interleaved = json.Flag("rope_interleave", true);
+  const double share = static_cast<double>(config->rope_dimensions) /
+                       static_cast<double>(config->rope_dimensions + config->latent.plain);
+  if (std::abs(rope->Positive("partial_rotary_factor", share) - share) > 1e-9)
+    json.Fail("partial_rotary_factor is not the rotated share of a head");
+  config->query_growth = rope->Positive("llama_4_scaling_beta");
+  config->query_growth_context = rope->Positive("original_max_position_embeddings");
+  config->experts = {
+      .count = CountOfTwo(json, "n_routed_experts", "num_local_experts", kMaxExperts, 128),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 4),
+      .width = 2048,
+      .shared_width = 1,
+      .normalised = json.Flag("norm_topk_prob", true),
+      .groups = json.Count("n_group", kMaxExperts, 1),
+      .groups_per_row = json.Count("topk_group", kMaxExperts, 1),
+      .scale = json.Positive("routed_scaling_factor", 1.0)};
+  ReadExperts(json, json.CountOrZero("first_k_dense_replace", kMaxLayers, 0), config);
 }
 
 void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
@@ -191,6 +224,14 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
       {"N.latent_out", "model.layers.N.self_attn.kv_b_proj"}};
   places.insert(places.end(), own.begin(), own.end());
   AddExpertPlaces(kSharedExperts, places);
+  return places;
+}
+
+std::vector<TensorPlace> Mistral4Tensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = FolderTensors(json);
+  AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
+                         "model.layers.N.mlp.experts.down_proj", Stacked::kPlain,
+                         TensorEnding::kBare, places);
   return places;
 }
 
@@ -254,6 +295,17 @@ const Family& DeepseekV3Family() {
 const Family& Glm4MoeLiteFamily() {
   static const Family family = {"glm4_moe_lite", "glm4_moe_lite", ReadGlmLite, FolderTensors, "",
                                 nullptr,         nullptr};
+  return family;
+}
+
+const Family& YoutuFamily() {
+  static const Family family = {"youtu", "youtu", ReadYoutu, FolderTensors, "", nullptr, nullptr};
+  return family;
+}
+
+const Family& Mistral4Family() {
+  static const Family family = {"mistral4", "mistral4", ReadMistral4, Mistral4Tensors,
+                                "",         nullptr,    nullptr};
   return family;
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/base/utf8.h"
 #include "core/model/model_shapes.h"
 
 namespace midscope {
@@ -94,6 +97,23 @@ void ReadSparseLayers(const ConfigJson& json, ModelConfig* config) {
     const bool listed = std::find(dense.begin(), dense.end(), layer) != dense.end();
     config->experts.layers.push_back(!listed && (layer + 1) % step == 0);
   }
+}
+
+std::vector<bool> ReadMlpTypes(const ConfigJson& json, int64_t layers, int64_t dense) {
+  const std::vector<std::string> types = json.Texts("mlp_layer_types");
+  if (!types.empty() && std::ssize(types) != layers) {
+    json.Fail(
+        fmt::format("mlp_layer_types names {} layers; the model has {}", types.size(), layers));
+  }
+  std::vector<bool> sparse;
+  sparse.reserve(static_cast<size_t>(layers));
+  for (int64_t layer = 0; layer < layers; ++layer) sparse.push_back(layer >= dense);
+  for (size_t layer = 0; layer < types.size(); ++layer) {
+    if (types[layer] != "dense" && types[layer] != "sparse")
+      json.Fail("mlp_layer_types holds " + Quote(types[layer]), "Supported: dense, sparse");
+    sparse[layer] = types[layer] == "sparse";
+  }
+  return sparse;
 }
 
 }  // namespace midscope

@@ -61,5 +61,8 @@ void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config)
 // Reads which layers have experts as in qwen2_moe and qwen3_moe: layers in mlp_only_layers have
 // none; of the others, every decoder_sparse_step-th has.
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
+// Returns [layer]: whether mlp_layer_types names it as sparse, or if it is absent, whether it is
+// not among the `dense` first layers.
+std::vector<bool> ReadMlpTypes(const ConfigJson& json, int64_t layers, int64_t dense);
 
 }  // namespace midscope

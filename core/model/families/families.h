@@ -80,6 +80,15 @@
   FAMILY(lfm2, Lfm2)                \
   FAMILY(lfm2, Lfm2Moe)             \
   FAMILY(granite, GraniteHybrid)    \
+  FAMILY(mistral, Cwm)              \
+  FAMILY(exaone4, ExaoneMoe)        \
+  FAMILY(glm4_moe, SolarOpen)       \
+  FAMILY(hyperclovax, HyperClovaX)  \
+  FAMILY(qwen_moe, Mellum)          \
+  FAMILY(deepseek, Youtu)           \
+  FAMILY(deepseek, Mistral4)        \
+  FAMILY(mixtral, PhiMoe)           \
+  FAMILY(granite, Bamba)            \
   FAMILY(nemotron_h, NemotronH)     \
   FAMILY(nemotron_h, NemotronHMoe)
 // clang-format on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GLM-4.5 and later with experts: sigmoid scores, a bias only for the choice, experts that every
 // token uses, and first layers without experts. Rotary pairs are in half-split order, unlike in
-// glm4. dots.llm1 chooses experts likewise, and has qwen3's attention.
+// glm4. dots.llm1 and Solar Open choose experts likewise; they have qwen3's and llama's attention.
 #include <optional>
 
 #include "core/model/families/common.h"
@@ -19,10 +19,11 @@ struct Defaults {
   std::optional<int64_t> shared = {};
   bool normalised = false;
   int64_t dense = 0;
+  int64_t width = 1408;
 };
 
 void ReadExperts(const ConfigJson& json, const Defaults& defaults, ModelConfig* config) {
-  const int64_t width = json.Count("moe_intermediate_size", kMaxWidth, 1408);
+  const int64_t width = json.Count("moe_intermediate_size", kMaxWidth, defaults.width);
   constexpr std::string_view kShared = "n_shared_experts";
   const int64_t shared = defaults.shared ? json.CountOrZero(kShared, kMaxExperts, *defaults.shared)
                                          : json.Count(kShared, kMaxExperts);
@@ -67,6 +68,25 @@ void ReadDots1(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, ReadWindow(json, 4096), [](int64_t layer, int64_t first) { return layer >= first; },
       json.CountOrZero("max_window_layers", kMaxTokens, 62), config);
+}
+
+// Every layer has experts.
+void ReadSolar(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .rope_base = 1e6,
+                 .head_dim = 128,
+                 .layers = 48,
+                 .hidden = 4096,
+                 .feed_forward = 10240,
+                 .vocabulary = 196608,
+                 .heads = 64,
+                 .key_value_heads = 8,
+                 .context = 131072},
+                config);
+  RefuseFlag(json, "use_qk_norm");
+  ReadExperts(json, {.count = 128, .per_row = 8, .shared = 1, .normalised = true, .width = 1280},
+              config);
 }
 
 std::vector<TensorPlace> Dots1Tensors(const ConfigJson& json) {
@@ -119,6 +139,12 @@ std::vector<TensorPlace> GgufPlaces() {
 const Family& Glm4MoeFamily() {
   static const Family family = {"glm4_moe", "glm4_moe", ReadFolder, FolderTensors,
                                 "glm4moe",  ReadGguf,   GgufPlaces};
+  return family;
+}
+
+const Family& SolarOpenFamily() {
+  static const Family family = {"solar_open", "solar_open", ReadSolar, FolderTensors,
+                                "",           nullptr,      nullptr};
   return family;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Granite 3: llama with separate factors for embeddings, attention, updates and logits; some have
 // experts in every layer, with or without one that every token uses. Granite 4: likewise; in its H
-// models most layers mix tokens by a state space, and attention has no positions.
+// models most layers mix tokens by a state space, and attention has no positions. Bamba: these
+// layers in a llama of which half of each head is rotated.
 #include <algorithm>
 
 #include "core/base/utf8.h"
@@ -150,6 +151,39 @@ std::vector<TensorPlace> HybridTensors(const ConfigJson& json) {
   return places;
 }
 
+void ReadBamba(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .partial_rotary = 0.5,
+                 .layers = 32,
+                 .hidden = 4096,
+                 .feed_forward = 14336,
+                 .vocabulary = 128000,
+                 .heads = 32,
+                 .key_value_heads = 8,
+                 .context = 262144},
+                config);
+  std::vector<bool> recurrent(static_cast<size_t>(config->layers), true);
+  for (const int64_t layer : json.Indices("attn_layer_indices", config->layers - 1))
+    recurrent[static_cast<size_t>(layer)] = false;
+  config->state_space = ReadStateSpace(json, *config);
+  SetRecurrent(recurrent, config);
+}
+
+std::vector<TensorPlace> BambaTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = HybridTensors(json);
+  const Bias bias = BiasFlag(json, "mlp_bias", false);
+  const auto replace = [&](std::string_view name, std::string_view file_name, Bias with) {
+    ReplacePlace({name, file_name, RowPart::kAll, with}, places);
+  };
+  replace("final_norm", "model.final_layernorm", Bias::kNever);
+  replace("N.mlp_norm", "model.layers.N.pre_ff_layernorm", Bias::kNever);
+  replace("N.gate", "model.layers.N.feed_forward.gate_proj", bias);
+  replace("N.up", "model.layers.N.feed_forward.up_proj", bias);
+  replace("N.down", "model.layers.N.feed_forward.down_proj", bias);
+  return places;
+}
+
 void ReadGgufGranite(const GgufMetadata& metadata, double logit_divisor, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   // llama.cpp's switch for positions.
@@ -225,6 +259,11 @@ const Family& GraniteHybridFamily() {
   static const Family family = {"granite_hybrid", "granitemoehybrid", ReadHybridFolder,
                                 HybridTensors,    "granitehybrid",    ReadHybridGguf,
                                 HybridGgufPlaces};
+  return family;
+}
+
+const Family& BambaFamily() {
+  static const Family family = {"bamba", "bamba", ReadBamba, BambaTensors, "", nullptr, nullptr};
   return family;
 }
 

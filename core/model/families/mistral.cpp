@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistral: llama with a sliding window in every layer; Ministral: in some layers; Ministral 3:
-// YaRN. GGUF files of Mistral and Ministral are llama's, which have no window.
+// Mistral: llama with a sliding window in every layer; Ministral and Code World Model: in some
+// layers; Ministral 3: YaRN. GGUF files of Mistral and Ministral are llama's, which have no window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -30,6 +30,27 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
+// A window in all layers but every fourth, from the first on. transformers' class has default rope
+// settings for files without any; the published file has settings.
+void ReadCwm(const ConfigJson& json, ModelConfig* config) {
+  if (!RopeObject(json)) json.Fail("has no rope_parameters");
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .rope_base = 1e6,
+                 .head_dim = 128,
+                 .layers = 64,
+                 .hidden = 6144,
+                 .feed_forward = 21504,
+                 .vocabulary = 128256,
+                 .heads = 48,
+                 .key_value_heads = 8,
+                 .context = 131072},
+                config);
+  ReadLayerTypes(
+      json, ReadWindow(json, 8192),
+      [](int64_t layer, int64_t period) { return layer % period != 0; }, 4, config);
+}
+
 // YaRN, and queries that grow with their position. transformers' class has default rope settings
 // for files without any; all published files have settings.
 void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
@@ -56,6 +77,10 @@ std::vector<TensorPlace> Ministral3GgufTensors() { return GgufTensors(kLlamaGguf
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTensors({}); }
 
+std::vector<TensorPlace> CwmTensors(const ConfigJson& json) {
+  return LlamaLikeTensors({.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
 }  // namespace
 
 const Family& MistralFamily() {
@@ -67,6 +92,11 @@ const Family& MistralFamily() {
 const Family& MinistralFamily() {
   static const Family family = {"ministral", "ministral", ReadMinistral, FolderTensors,
                                 "",          nullptr,     nullptr};
+  return family;
+}
+
+const Family& CwmFamily() {
+  static const Family family = {"cwm", "cwm", ReadCwm, CwmTensors, "", nullptr, nullptr};
   return family;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Qwen 2 and Qwen 3 with experts, and the text part of Qwen3-VL with experts. Qwen 2 also has
-// shared experts with a gate.
+// shared experts with a gate. Mellum 2 is Qwen 3 with two bases.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -60,6 +60,30 @@ void ReadQwen3(const ConfigJson& json, ModelConfig* config) {
       .normalised = json.Flag("norm_topk_prob", false),
   };
   ReadSparseLayers(json, config);
+}
+
+void ReadMellum(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.read_rope = false,
+                 .head_dim = 128,
+                 .layers = 28,
+                 .hidden = 2304,
+                 .feed_forward = 7168,
+                 .vocabulary = 98304,
+                 .heads = 32,
+                 .key_value_heads = 4,
+                 .context = 131072},
+                config);
+  ReadRopesByLayerType(json, 500000.0, 10000.0, config);
+  ReadLayerTypes(
+      json, ReadWindow(json, 1024), [](int64_t, int64_t) { return false; }, 0, config);
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->experts = {.count = CountOfTwo(json, "num_experts", "num_local_experts", kMaxExperts, 64),
+                     .per_row = json.Count("num_experts_per_tok", kMaxExperts, 8),
+                     .width = json.Count("moe_intermediate_size", kMaxWidth, 896),
+                     .normalised = json.Flag("norm_topk_prob", true),
+                     .layers = ReadMlpTypes(json, config->layers, 0)};
 }
 
 std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
@@ -152,6 +176,11 @@ const Family& Qwen3VlMoeFamily() {
   static const Family family = {"qwen3_vl_moe",  "qwen3_vl_moe_text", ReadQwen3Vl,
                                 Qwen3VlTensors,  "qwen3vlmoe",        ReadQwen3VlGguf,
                                 Qwen3GgufTensors};
+  return family;
+}
+
+const Family& MellumFamily() {
+  static const Family family = {"mellum", "mellum", ReadMellum, Qwen3Tensors, "", nullptr, nullptr};
   return family;
 }
 

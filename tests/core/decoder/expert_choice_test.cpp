@@ -49,6 +49,17 @@ TEST(ExpertChoice, TheBiasChoosesAndDoesNotWeigh) {
   ExpectNear(Choose(settings, {1, 0.5f, -1}, {0, 0.3f, 0}), {0, 2.5f * Sigmoid(0.5f), 0});
 }
 
+// The largest counts with those close to it, the second without the largest; 1.5 is close to 2 of
+// size 2 and to 1.9.
+TEST(ExpertChoice, TheSparseMixerChoosesOneAfterAnother) {
+  const ExpertSettings settings{
+      .count = 4, .per_row = 2, .score = ExpertScore::kSparseMixer, .jitter = 0.15};
+  const float first = 1 / (1 + std::exp(-0.1f) + std::exp(-0.5f));
+  ExpectNear(Choose(settings, {1.5f, 2, 1.2f, 1.9f}), {0, first, 0, 1 / (1 + std::exp(-0.4f))});
+  // A negative logit's own size counts.
+  ExpectNear(Choose(settings, {-3, -2.3f, -5, -9}), {1.0f, 1 / (1 + std::exp(-0.7f)), 0, 0});
+}
+
 // The largest expert of all is in a group of which the second is small.
 TEST(ExpertChoice, GroupsCountByTheirTwoLargest) {
   const ExpertSettings settings{

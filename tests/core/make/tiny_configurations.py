@@ -60,6 +60,8 @@ GRANITE4 = {key: value for key, value in COMMON.items() if key != "head_dim"} | 
 NEMOTRON_H = dict(COMMON, num_hidden_layers=None, layers_block_type=["mamba", "attention", "mlp", "attention", "mamba", "mlp"], hidden_size=30, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2,
     mamba_num_heads=6, mamba_head_dim=5, n_groups=2, ssm_state_size=6, conv_kernel=3, num_experts_per_tok=0, time_step_min=1e-12)
 NEMOTRON_EXPERTS = dict(layers_block_type=["moe", "attention", "moe", "mamba"], n_routed_experts=6, num_experts_per_tok=2, moe_intermediate_size=14, moe_shared_expert_intermediate_size=18, routed_scaling_factor=1.5)
+EXAONE_MOE = dict(COMMON, hidden_size=18, num_hidden_layers=3, sliding_window=11, layer_types=["sliding_attention", "full_attention", "sliding_attention"], mlp_layer_types=["sparse", "dense", "sparse"],
+                  num_experts=8, num_experts_per_tok=3, moe_intermediate_size=14, num_shared_experts=2, n_group=4, topk_group=2, routed_scaling_factor=1.7, rope_parameters=rope(theta=300.0))
 SPARSE = dict(num_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, shared_expert_intermediate_size=12)
 
 QWEN3_VL = dict(
@@ -262,6 +264,17 @@ MODELS = {
     "glm4v": ("Glm4v", dict(text_config=dict(COMMON, hidden_size=36, num_attention_heads=3, num_key_value_heads=1, head_dim=None, rope_parameters=rope(theta=500.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4, image_size=8)), "bfloat16"),
     "exaone": ("Exaone", dict(COMMON, hidden_size=30, head_dim=None, num_attention_heads=3, num_key_value_heads=1, rope_parameters=LLAMA3), "bfloat16"),
     "gguf-exaone": ("Exaone", dict(COMMON, hidden_size=30, head_dim=None, num_attention_heads=3, num_key_value_heads=1, rope_parameters=LLAMA3), None),
+    "cwm": ("Cwm", dict(COMMON, hidden_size=18, num_hidden_layers=3, sliding_window=11, layer_types=["full_attention", "sliding_attention", "sliding_attention"], rope_parameters=LLAMA3), "bfloat16"),
+    "exaone-moe": ("ExaoneMoe", EXAONE_MOE, "bfloat16"),
+    "gguf-exaone-moe": ("ExaoneMoe", dict(EXAONE_MOE, mlp_layer_types=["dense", "sparse", "sparse"]), None),
+    "exaone4-5": ("Exaone4_5", dict(text_config=dict(COMMON, model_type="exaone4", hidden_size=18, sliding_window=11, layer_types=["full_attention", "sliding_attention"]), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, num_key_value_heads=1, out_hidden_size=18, patch_size=4)), "bfloat16"),
+    "solar-open": ("SolarOpen", dict({key: value for key, value in COMMON.items() if key != "intermediate_size"}, hidden_size=18, moe_intermediate_size=14, n_routed_experts=8, num_experts_per_tok=3, n_group=4, topk_group=2, routed_scaling_factor=1.7, attention_bias=True, rope_parameters=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32)), "bfloat16"),
+    "hyperclovax": ("HyperCLOVAX", dict(COMMON, hidden_size=18, embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.6, logits_scaling=0.4), "bfloat16"),
+    "mellum": ("Mellum", dict(COMMON, hidden_size=18, num_hidden_layers=3, moe_intermediate_size=14, num_experts=5, num_experts_per_tok=2, sliding_window=11, layer_types=["sliding_attention", "full_attention", "sliding_attention"], mlp_layer_types=["sparse", "dense", "sparse"], rope_parameters=dict(full_attention=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32), sliding_attention=rope(theta=300.0))), "bfloat16"),
+    "youtu": ("Youtu", dict({key: value for key, value in DEEPSEEK.items() if key not in ("n_routed_experts", "moe_intermediate_size")}, hidden_size=18, rope_parameters=rope(theta=300.0)), "bfloat16"),
+    "mistral4": ("Mistral3", dict(text_config=dict(DEEPSEEK, model_type="mistral4", hidden_size=18, moe_intermediate_size=14, num_experts_per_tok=3, n_group=4, topk_group=2, routed_scaling_factor=1.7, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3)), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
+    "phimoe": ("Phimoe", dict({key: value for key, value in COMMON.items() if key != "head_dim"}, hidden_size=36, intermediate_size=14, num_local_experts=5, attention_bias=True, lm_head_bias=True, router_jitter_noise=0.25, max_position_embeddings=160, rope_parameters=rope("longrope", short_mscale=1.2, long_mscale=1.2, original_max_position_embeddings=128, **LONG)), "bfloat16"),
+    "bamba": ("Bamba", dict(COMMON, num_hidden_layers=3, head_dim=None, hidden_size=48, num_attention_heads=6, num_key_value_heads=3, intermediate_size=20, attn_layer_indices=[1, 2], mamba_n_heads=4, mamba_n_groups=2, mamba_d_state=6, mamba_d_conv=3, mamba_expand=1, mlp_bias=True, rope_parameters=rope(theta=300.0)), "bfloat16"),
     "gguf-qwen3-vl": ("Qwen3VL", QWEN3_VL, None),
     "gguf-qwen3-vl-moe": ("Qwen3VLMoe", dict(QWEN3_VL_MOE, text_config=dict(QWEN3_VL_MOE["text_config"], mlp_only_layers=[])), None),
 }
@@ -311,6 +324,7 @@ CLASSES = {
     "InternVL": ("InternVLConfig", "InternVLForConditionalGeneration"),
     "Qwen2VL": ("Qwen2VLConfig", "Qwen2VLForConditionalGeneration"),
     "Glm4v": ("Glm4vConfig", "Glm4vForConditionalGeneration"),
+    "Exaone4_5": ("Exaone4_5_Config", "Exaone4_5_ForConditionalGeneration"),
     "Exaone": ("ExaoneConfig", "AutoModelForCausalLM"),  # a Llama under other names
     "Ernie4_5_Moe": ("Ernie4_5_MoeConfig", "Ernie4_5_MoeForCausalLM"),
     "Qwen3VL": ("Qwen3VLConfig", "Qwen3VLForConditionalGeneration"),

@@ -46,6 +46,7 @@ ARCHITECTURES = {
     "GraniteMoeSharedForCausalLM": "granitemoe",
     "AfmoeForCausalLM": "afmoe",
     "Jais2ForCausalLM": "jais2",
+    "ExaoneMoeForCausalLM": "exaone-moe",
     "Ernie4_5_MoeForCausalLM": "ernie4_5-moe",
     "Dots1ForCausalLM": "dots1",
     "MiniMaxM2ForCausalLM": "minimax-m2",
@@ -246,6 +247,7 @@ MORE_METADATA = {
     "cohere2": cohere2,
     "nemotron": nemotron,
     "exaone4": write_windows,
+    "exaone-moe": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
     "llama4": lambda writer, config: writer.add_interleave_moe_layer_step(config.interleave_moe_layer_step),
     **dict.fromkeys(("qwen3vl", "qwen3vlmoe"), lambda writer, config: writer.add_num_deepstack_layers(3)),
@@ -259,6 +261,16 @@ def sigmoid_experts(writer, config):
     writer.add_expert_weights_norm(config.norm_topk_prob)
     writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
     writer.add_leading_dense_block_count(config.first_k_dense_replace)
+
+
+def exaone_experts(writer, config):
+    writer.add_expert_shared_count(config.num_shared_experts)
+    writer.add_expert_group_count(config.n_group)
+    writer.add_expert_group_used_count(config.topk_group)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_leading_dense_block_count(config.mlp_layer_types.count("dense"))
 
 
 def ernie_experts(writer, config):
@@ -292,7 +304,7 @@ def afmoe_experts(writer, config):
     writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
-MORE_EXPERTS = {"nemotron_h_moe": nemotron_experts, "granitemoe": granite_experts, "afmoe": afmoe_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
+MORE_EXPERTS = {"nemotron_h_moe": nemotron_experts, "granitemoe": granite_experts, "afmoe": afmoe_experts, "exaone-moe": exaone_experts, "dots1": sigmoid_experts, "glm4moe": sigmoid_experts, "ernie4_5-moe": ernie_experts, "hunyuan-moe": hunyuan_experts, "minimax-m2": minimax_experts}
 
 
 def write_experts(writer, config, architecture):

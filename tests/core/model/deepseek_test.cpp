@@ -50,6 +50,43 @@ TEST(Deepseek, ReadsDefaultsOfV3) {
   EXPECT_FALSE(config.experts.In(2));
 }
 
+TEST(Deepseek, YoutuHasNoExperts) {
+  const ModelConfig config = ConfigWith("youtu", {{"tie_word_embeddings", nullptr}});
+  EXPECT_EQ(config.experts.count, 0);
+  EXPECT_TRUE(config.tied_embeddings);
+  EXPECT_EQ(ConfigWith("youtu", {{"kv_lora_rank", nullptr}}).latent.rank, 512);
+}
+
+// Mistral Small 4, the text part of a `mistral3`.
+TEST(Deepseek, QueriesOfMistral4Grow) {
+  const Json rope = {{"rope_type", "yarn"},
+                     {"factor", 128.0},
+                     {"original_max_position_embeddings", 8192},
+                     {"mscale", 1.0},
+                     {"mscale_all_dim", 1.0},
+                     {"partial_rotary_factor", 0.5},
+                     {"llama_4_scaling_beta", 0.1}};
+  const Json text = {{"model_type", "mistral4"}, {"rope_parameters", rope}};
+  const ModelConfig config = ConfigWith("mistral4", {{"text_config", text}});
+  EXPECT_EQ(config.query_growth, 0.1);
+  EXPECT_EQ(config.query_growth_context, 8192.0);
+  EXPECT_EQ(config.latent.rank, 256);
+  EXPECT_EQ(config.latent.query_rank, 1024);
+  EXPECT_EQ(config.rope_dimensions, 64);
+  EXPECT_EQ(config.rope_scaling.attention_factor, 1.0);
+  EXPECT_EQ(config.experts.score, ExpertScore::kSoftmax);
+  EXPECT_EQ(config.experts.count, 128);
+  EXPECT_EQ(config.experts.per_row, 4);
+  EXPECT_EQ(config.experts.shared_width, 2048);
+  EXPECT_TRUE(config.experts.normalised);
+  Json other = text;
+  other["rope_parameters"]["partial_rotary_factor"] = 0.25;
+  EXPECT_THAT(ErrorWith("mistral4", {{"text_config", other}}),
+              HasSubstr("is not the rotated share of a head"));
+  other.erase("rope_parameters");
+  EXPECT_THAT(ErrorWith("mistral4", {{"text_config", other}}), HasSubstr("has no rope_parameters"));
+}
+
 TEST(Deepseek, YarnScalesLogits) {
   const ModelConfig config = ConfigWith("deepseek-v2-groups", {});
   const double magnitude = 0.1 * 0.9 * std::log(4.0) + 1.0;

@@ -126,6 +126,47 @@ TEST(DenseFamilies, Qwen3VlReadsItsText) {
               HasSubstr("Supported there: qwen3_vl_text"));
 }
 
+TEST(DenseFamilies, CodeWorldModelReadsItsLayers) {
+  const ModelConfig config =
+      ConfigWith("cwm", {{"layer_types", nullptr}, {"sliding_window", nullptr}});
+  EXPECT_EQ(config.attention[0].window, 0);
+  EXPECT_EQ(config.attention[1].window, 8192);
+  EXPECT_TRUE(config.attention[0].rotary);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kLlama3);
+  EXPECT_THAT(ErrorWith("cwm", {{"rope_parameters", nullptr}}), HasSubstr("no rope_parameters"));
+}
+
+TEST(DenseFamilies, HyperClovaXReadsItsFactors) {
+  const ModelConfig config = ConfigWith("hyperclovax", {});
+  EXPECT_EQ(config.output_scale, 0.4);
+  EXPECT_EQ(config.logit_scale, 0.3);
+  EXPECT_EQ(config.update_scale, 0.6);
+  EXPECT_TRUE(config.output_norms);
+  const ModelConfig plain = ConfigWith("hyperclovax", {{"attention_multiplier", nullptr},
+                                                       {"embedding_multiplier", nullptr},
+                                                       {"logits_scaling", nullptr},
+                                                       {"residual_multiplier", nullptr},
+                                                       {"use_post_norm", false}});
+  EXPECT_EQ(plain.logit_scale, 0.0);
+  EXPECT_EQ(plain.embedding_scale, 1.0);
+  EXPECT_EQ(plain.output_scale, 1.0);
+  EXPECT_FALSE(plain.output_norms);
+}
+
+TEST(DenseFamilies, Exaone45ReadsItsText) {
+  const Json text = {{"model_type", "exaone4_5_text"},  // as first released
+                     {"num_hidden_layers", 4},
+                     {"hidden_size", 24},
+                     {"intermediate_size", 8},
+                     {"num_attention_heads", 4},
+                     {"vocab_size", 264},
+                     {"max_position_embeddings", 128},
+                     {"sliding_window", 8}};
+  const ModelConfig config = ConfigWith("exaone4-5", {{"text_config", text}});
+  EXPECT_EQ(config.attention[2].window, 8);
+  EXPECT_FALSE(config.attention[3].rotary);
+}
+
 TEST(DenseFamilies, VaultGemmaAndJais2ReadDefaults) {
   const ModelConfig vault = ConfigWith("vaultgemma", {{"layer_types", nullptr},
                                                       {"sliding_window", nullptr},

@@ -282,6 +282,108 @@ TEST(ExpertFamilies, TrinityReadsItsLayers) {
                    .rotary);
 }
 
+TEST(ExpertFamilies, KExaoneReadsItsLayers) {
+  const ModelConfig config = ConfigWith("exaone-moe", {});
+  EXPECT_EQ(config.experts.layers, (SparseLayers{true, false, true}));
+  EXPECT_EQ(config.attention[0].window, 11);
+  EXPECT_FALSE(config.attention[1].rotary);
+  EXPECT_TRUE(config.input_norms);
+  const ModelConfig plain = ConfigWith("exaone-moe", {{"layer_types", nullptr},
+                                                      {"mlp_layer_types", nullptr},
+                                                      {"first_k_dense_replace", nullptr},
+                                                      {"sliding_window", nullptr},
+                                                      {"num_experts", nullptr},
+                                                      {"num_experts_per_tok", nullptr},
+                                                      {"moe_intermediate_size", nullptr},
+                                                      {"num_shared_experts", nullptr},
+                                                      {"n_group", nullptr},
+                                                      {"topk_group", nullptr},
+                                                      {"norm_topk_prob", nullptr},
+                                                      {"routed_scaling_factor", nullptr}});
+  EXPECT_EQ(plain.attention[2].window, 4096);
+  EXPECT_EQ(plain.experts.layers, (SparseLayers{false, true, true}));
+  EXPECT_EQ(plain.experts.count, 64);
+  EXPECT_EQ(plain.experts.per_row, 8);
+  EXPECT_EQ(plain.experts.shared_width, 1024);
+  EXPECT_EQ(plain.experts.groups, 1);
+  EXPECT_EQ(plain.experts.scale, 2.5);
+  EXPECT_TRUE(plain.experts.normalised);
+  EXPECT_THAT(ErrorWith("exaone-moe", {{"mlp_layer_types", {"sparse", "dense"}}}),
+              HasSubstr("names 2 layers; the model has 3"));
+  EXPECT_THAT(ErrorWith("exaone-moe", {{"mlp_layer_types", {"sparse", "dense", "moe"}}}),
+              HasSubstr("mlp_layer_types holds 'moe'"));
+}
+
+TEST(ExpertFamilies, PhiMoeReadsItsRouterAndItsRope) {
+  const ModelConfig config = ConfigWith("phimoe", {});
+  EXPECT_EQ(config.rope_scaling.attention_factor, 1.2);
+  EXPECT_EQ(config.experts.jitter, 0.25);
+  const ModelConfig plain = ConfigWith("phimoe", {{"rope_parameters", nullptr},
+                                                  {"num_local_experts", nullptr},
+                                                  {"num_experts_per_tok", nullptr},
+                                                  {"router_jitter_noise", nullptr}});
+  EXPECT_EQ(plain.rope_base, 1e6);
+  EXPECT_EQ(plain.experts.count, 16);
+  EXPECT_EQ(plain.experts.per_row, 2);
+  EXPECT_EQ(plain.experts.jitter, 0.01);
+  EXPECT_THAT(ErrorWith("phimoe", {{"num_experts_per_tok", 3}}), HasSubstr("is not 2"));
+  Json rope = {{"rope_type", "longrope"},
+               {"short_mscale", 1.2},
+               {"long_mscale", 1.3},
+               {"short_factor", {1.0, 1.1, 1.25}},
+               {"long_factor", {1.0, 1.5, 4.0}},
+               {"original_max_position_embeddings", 128}};
+  EXPECT_THAT(ErrorWith("phimoe", {{"rope_parameters", rope}}), HasSubstr("mscale differ"));
+  rope = {{"rope_type", "linear"}, {"factor", 2.0}};
+  EXPECT_THAT(ErrorWith("phimoe", {{"rope_parameters", rope}}), HasSubstr("default, longrope"));
+}
+
+TEST(ExpertFamilies, SolarOpenReadsDefaults) {
+  const ModelConfig config = ConfigWith("solar-open", {{"rope_parameters", nullptr},
+                                                       {"rope_scaling", nullptr},
+                                                       {"head_dim", nullptr},
+                                                       {"n_routed_experts", nullptr},
+                                                       {"num_local_experts", nullptr},
+                                                       {"num_experts_per_tok", nullptr},
+                                                       {"moe_intermediate_size", nullptr},
+                                                       {"n_shared_experts", nullptr},
+                                                       {"routed_scaling_factor", nullptr},
+                                                       {"norm_topk_prob", nullptr}});
+  EXPECT_EQ(config.rope_base, 1e6);
+  EXPECT_EQ(config.rope_dimensions, 128);
+  EXPECT_EQ(config.experts.count, 128);
+  EXPECT_EQ(config.experts.per_row, 8);
+  EXPECT_EQ(config.experts.width, 1280);
+  EXPECT_EQ(config.experts.shared_width, 1280);
+  EXPECT_EQ(config.experts.scale, 1.0);
+  EXPECT_TRUE(config.experts.normalised);
+  EXPECT_EQ(config.experts.layers, SparseLayers(static_cast<size_t>(config.layers), true));
+  EXPECT_THAT(ErrorWith("solar-open", {{"use_qk_norm", true}}), HasSubstr("use_qk_norm is true"));
+}
+
+TEST(ExpertFamilies, MellumReadsItsLayers) {
+  const ModelConfig config = ConfigWith("mellum", {});
+  EXPECT_EQ(config.rope_local_base, 300.0);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kYarn);
+  EXPECT_TRUE(config.attention[0].local);
+  EXPECT_FALSE(config.attention[1].local);
+  const ModelConfig plain = ConfigWith("mellum", {{"layer_types", nullptr},
+                                                  {"mlp_layer_types", nullptr},
+                                                  {"rope_parameters", nullptr},
+                                                  {"num_experts", nullptr},
+                                                  {"num_local_experts", nullptr},
+                                                  {"num_experts_per_tok", nullptr},
+                                                  {"moe_intermediate_size", nullptr},
+                                                  {"norm_topk_prob", nullptr}});
+  EXPECT_EQ(plain.attention[0].window, 0);
+  EXPECT_EQ(plain.rope_base, 500000.0);
+  EXPECT_EQ(plain.experts.layers, SparseLayers(3, true));
+  EXPECT_EQ(plain.experts.count, 64);
+  EXPECT_EQ(plain.experts.per_row, 8);
+  EXPECT_EQ(plain.experts.width, 896);
+  EXPECT_TRUE(plain.experts.normalised);
+}
+
 TEST(ExpertFamilies, FlexOlmoReadsDefaults) {
   const ModelConfig config = ConfigWith("flex-olmo", {{"num_experts", nullptr},
                                                       {"num_experts_per_tok", nullptr},
@@ -338,7 +440,7 @@ TEST(ExpertFamilies, ReadTheirMetadata) {
   EXPECT_EQ(GgufConfig(hunyuan).experts.shared_width, 24);
   EXPECT_TRUE(GgufConfig(hunyuan).norm_after_rotation);
 
-  for (const std::string architecture : {"dots1", "minimax-m2", "afmoe"}) {
+  for (const std::string architecture : {"dots1", "minimax-m2", "afmoe", "exaone-moe"}) {
     test::GgufWriter writer = ExpertMetadata(architecture);
     EXPECT_EQ(GgufConfig(writer).experts.score, ExpertScore::kSigmoid);
     EXPECT_TRUE(GgufConfig(writer).experts.choice_bias);

@@ -56,6 +56,16 @@ TEST(GraniteHybrid, OldNamesOfLayersAreThoseOfTransformers) {
   EXPECT_TRUE(dense.notes.empty());
 }
 
+TEST(GraniteHybrid, BambaNamesTheLayersThatHaveAttention) {
+  const ModelConfig config = ConfigWith("bamba", {{"attn_layer_indices", {0, 2}}});
+  EXPECT_TRUE(config.HasAttention(0));
+  EXPECT_FALSE(config.HasAttention(1));
+  EXPECT_EQ(config.rope_dimensions, 4);
+  EXPECT_TRUE(config.AttentionOf(0).rotary);
+  EXPECT_THAT(ErrorWith("bamba", {{"attn_layer_indices", {0, 3}}}),
+              HasSubstr("attn_layer_indices"));
+}
+
 TEST(GraniteHybrid, RefusesWhatItDoesNotFollow) {
   EXPECT_THAT(ErrorWith("granite-hybrid", {{"layer_types", nullptr}}),
               HasSubstr("none of its layers has attention"));
