@@ -116,7 +116,9 @@ class Parser {
   uint32_t ReadVersion() {
     const auto magic = Read<uint32_t>("the first 4 bytes");
     if (magic != kMagic)
-      Fail("not a GGUF file (it does not begin with 'GGUF')", "Name a .gguf file");
+      Fail("not a GGUF file (it does not begin with 'GGUF')",
+           "Name a .gguf file, a Hugging Face folder or ORG/NAME. A file of questions goes with "
+           "--task");
     const auto version = Read<uint32_t>("the version");
     if (version == 2 || version == 3) return version;
     if ((version & 0xffffu) == 0) {

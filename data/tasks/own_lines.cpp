@@ -82,6 +82,10 @@ void LeaveOutLinesWithoutGold(const std::string& path, bool by_answer, std::vect
   const std::string thing = first->thing;
   if (std::none_of(lines.begin(), lines.end(), HasGold)) {
     if (!first->gold.missing.empty()) {
+      if (first->line.pieces.empty()) {
+        throw Failure(thing, "it names a gold document but has no documents",
+                      "Rename the field with the documents to 'documents'");
+      }
       throw Failure(thing,
                     "its gold " + Quote(first->gold.missing) +
                         " is neither the identifier nor the text of one of its documents, and no "
