@@ -29,7 +29,7 @@ bool IsNumberArray(const Record& record, const Array& array, const std::vector<s
 // The axes of an array with one number per head, after `leading`: of attention, or of the mixers of
 // layers without attention. Empty if it has other axes.
 std::vector<std::string> HeadAxes(const Record& record, const Array& array,
-                                  std::vector<std::string> leading) {
+                                  const std::vector<std::string>& leading) {
   for (const auto& [layer, head] : {std::pair("layer", "head"), {kMixerLayer, "mixer_head"}}) {
     std::vector<std::string> axes = leading;
     axes.insert(axes.end(), {layer, head});
