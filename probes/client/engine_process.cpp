@@ -210,20 +210,32 @@ void EngineProcess::TakeStatus() {
     if (std::chrono::steady_clock::now() > until) ::kill(pid_, SIGKILL);
     ::poll(nullptr, 0, kPollMilliseconds);
   }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  exited_ = true;
+  changed_.wait_for(lock, kPatience, [this] { return errors_read_; });
   status_ = status;
   ended_ = true;
   changed_.notify_all();
 }
 
 void EngineProcess::ReadErrors() {
+  ReadErrorLines();
+  const std::lock_guard lock(mutex_);
+  errors_read_ = true;
+  changed_.notify_all();
+}
+
+void EngineProcess::ReadErrorLines() {
   std::string line;
   std::array<char, 4096> bytes{};
   while (true) {
     pollfd wait{errors_->get(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, kPollMilliseconds);
     // Another process, such as a shared connection of ssh, may hold the stream open.
-    if (ready == 0 && has_ended()) return;
+    if (ready == 0) {
+      const std::lock_guard lock(mutex_);
+      if (exited_) return;
+    }
     if (ready <= 0) continue;
     const ssize_t count = ::read(errors_->get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

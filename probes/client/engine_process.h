@@ -51,6 +51,8 @@ class EngineProcess {
   void Keep(std::string line);
   // Returns how the process ended, with its last lines on standard error. Requires mutex_.
   std::string EndText() const;
+  // Keeps lines of standard error until the process has exited and nothing is left.
+  void ReadErrorLines();
   // Waits for the process, which has closed its output, and kills it if it goes on.
   void TakeStatus();
 
@@ -63,7 +65,9 @@ class EngineProcess {
   std::map<int64_t, std::deque<Message>> waiting_;  // guarded by mutex_: messages by request
   int64_t last_number_ = 0;                         // guarded by mutex_
   std::deque<std::string> last_lines_;              // guarded by mutex_: of standard error
-  bool ended_ = false;                              // guarded by mutex_
+  bool exited_ = false;                             // guarded by mutex_
+  bool errors_read_ = false;                        // guarded by mutex_: all that it wrote
+  bool ended_ = false;                              // guarded by mutex_: both, or no more waiting
   int status_ = 0;                                  // guarded by mutex_: of waitpid
   std::thread error_reader_;
   std::thread reader_;  // last member, because it uses all others

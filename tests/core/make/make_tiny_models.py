@@ -214,9 +214,8 @@ def choices(model, ids):
             weights, experts = torch.topk(output[0].float(), module.top_k)
         else:
             weights, experts = output[1].float(), output[2]
-        order = torch.argsort(weights, dim=-1, descending=True)
-        weights, experts = weights.gather(1, order), experts.gather(1, order)
-        found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])
+        rows = [[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)]
+        found.append([sorted(row, key=lambda choice: (-choice[1], choice[0])) for row in rows])
 
     hooks = [module.register_forward_hook(keep) for module in model.modules() if type(module).__name__.lower().endswith(("router", "v1gate"))]
     run(model, ids)

@@ -198,7 +198,7 @@ TEST_F(OwnTask, DocumentsAndAnswersHaveTheFormsOfPublicDataSets) {
               HasSubstr("Rename the field with the question to 'question'"));
   EXPECT_THAT(Refused(R"({"query": "?", "result": "a"})"),
               HasSubstr("Rename the field with the right answer to 'answers'"));
-  EXPECT_THAT(Refused(R"({"question": "?", "answers": ["a"], "gold_id": 7, "sources": ["a"]})"),
+  EXPECT_THAT(Refused(R"({"question": "?", "answers": ["a"], "gold_id": "x", "sources": ["a"]})"),
               HasSubstr("Rename the field with the documents to 'documents'"));
   EXPECT_THAT(Refused(R"({"question": "?", "answers": [{"score": 1}]})"),
               HasSubstr("it must be named text, value, answer or data"));
