@@ -48,8 +48,7 @@ Arguments SweepOfLines(const std::string& samples, const std::string& file) {
 
 TEST(ProgramSweep, ManyFailedSamplesAreNotAllNamed) {
   const ProgramRun run =
-      RunMidscope({"sweep", MIDSCOPE_TESTS "/core/golden/tiny_models/gguf-llama/model.gguf",
-                   "--task", "kv:pairs=3", "--samples", "30"});
+      RunMidscope({"sweep", kTinyLlama, "--task", "kv:pairs=3", "--samples", "30"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("sample 4 failed: prompt too long"));
   EXPECT_THAT(run.err, HasSubstr("further samples failed; they are counted at the end"));
