@@ -33,9 +33,9 @@ TEST_F(EngineProbeSamples, AreTheMeansOfSingleRuns) {
   PromptRequest prompt;
   prompt.task = "list:lines=4";
   prompt.places = "1,4";
-  const size_t heads = 30 * 9;
-  std::vector<double> gold(2 * heads);  // [place, layer, head]
-  std::vector<double> score(2 * heads);
+  constexpr size_t kHeads = size_t{30} * 9;
+  std::vector<double> gold(2 * kHeads);  // [place, layer, head]
+  std::vector<double> score(2 * kHeads);
   for (prompt.sample = 0; prompt.sample < 2; ++prompt.sample) {
     engine->SetPrompt(prompt, {});
     for (size_t place = 0; place < 2; ++place) {
@@ -47,9 +47,9 @@ TEST_F(EngineProbeSamples, AreTheMeansOfSingleRuns) {
       const auto& on_gold = Data<double>(Named(records, "span_attention"), "gold_attention");
       const auto& scores =
           Data<float>(Named(records, "position_awareness"), "position_awareness_score");
-      for (size_t i = 0; i < heads; ++i) {
-        gold[place * heads + i] += on_gold[i] / 2;
-        score[place * heads + i] += double{scores[i]} / 2;
+      for (size_t i = 0; i < kHeads; ++i) {
+        gold[place * kHeads + i] += on_gold[i] / 2;
+        score[place * kHeads + i] += double{scores[i]} / 2;
       }
     }
   }
