@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace midscope {
@@ -54,11 +55,60 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
   }
 };
 
+// Inputs: x, the parameters. The sum and its gradients are known; undefined ones are zero.
+class KnownGradients : public torch::autograd::Function<KnownGradients> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& /*x*/,
+                            const at::TensorList& /*parameters*/, const at::Tensor& sum,
+                            const variable_list& gradients) {
+    context->save_for_backward(gradients);
+    return sum;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& of_sum) {
+    variable_list gradients = context->get_saved_variables();
+    for (at::Tensor& gradient : gradients) {
+      if (gradient.defined()) gradient = gradient * of_sum.front();
+    }
+    gradients.resize(gradients.size() + 2);  // of the sum and of the gradients: none
+    return gradients;
+  }
+};
+
 }  // namespace
 
 at::Tensor Checkpointed(const TensorFunction& function, const at::Tensor& x,
                         const std::vector<at::Tensor>& parameters) {
   return Recomputed::apply(x, at::TensorList(parameters), function);
+}
+
+at::Tensor SumOfParts(const RowsFunction& function, const at::Tensor& x, int64_t rows,
+                      const std::vector<at::Tensor>& parameters) {
+  variable_list gradients(1 + parameters.size());  // of x, of the parameters
+  if (x.requires_grad()) gradients.front() = at::empty_like(x);
+  at::Tensor sum = at::zeros({}, x.options().dtype(at::kFloat));
+  for (int64_t first = 0; first < x.size(0); first += rows) {
+    const int64_t count = std::min(rows, x.size(0) - first);
+    const bool differentiate = at::GradMode::is_enabled();
+    const at::Tensor part = x.narrow(0, first, count).detach().set_requires_grad(x.requires_grad());
+    const at::Tensor value = function(part, first);
+    sum += value.detach();
+    if (!differentiate || !value.requires_grad()) continue;
+    variable_list wanted = parameters;
+    if (part.requires_grad()) wanted.insert(wanted.begin(), part);
+    const variable_list found =
+        torch::autograd::grad({value}, wanted, {}, /*retain_graph=*/std::nullopt,
+                              /*create_graph=*/false, /*allow_unused=*/true);
+    size_t next = 0;
+    if (part.requires_grad()) gradients.front().narrow(0, first, count).copy_(found[next++]);
+    for (size_t i = 1; i < gradients.size(); ++i, ++next) {
+      if (!found[next].defined()) continue;
+      if (!gradients[i].defined()) gradients[i] = at::zeros_like(found[next]);
+      gradients[i].add_(found[next]);
+    }
+  }
+  if (!at::GradMode::is_enabled()) return sum;
+  return KnownGradients::apply(x, at::TensorList(parameters), sum, gradients);
 }
 
 }  // namespace midscope

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -20,6 +21,10 @@
 namespace midscope {
 
 namespace {
+
+// Rows whose logits, and gradients of logits, a loss has in memory at a time: enough for the
+// product with the output matrix to take little time for reading it.
+constexpr int64_t kLogitRows = 128;
 
 // Throws Cancelled if the flag is set: within the forward pass, and as a hook within the backward
 // pass.
@@ -146,17 +151,49 @@ at::Tensor DifferentiableModel::FinalStream(std::span<const int32_t> ids,
 at::Tensor DifferentiableModel::Logits(std::span<const int32_t> ids,
                                        std::span<const AttentionPlan> plans,
                                        const PassOptions& pass) const {
-  at::Tensor stream = FinalStream(ids, plans, pass);
-  stream = stream.narrow(0, pass.first_logit_row, stream.size(0) - pass.first_logit_row);
-  if (config_.final_norm) stream = Norm("final_norm", stream);
+  const at::Tensor stream = FinalStream(ids, plans, pass);
+  return LogitsOf(stream.narrow(0, pass.first_logit_row, stream.size(0) - pass.first_logit_row));
+}
+
+at::Tensor DifferentiableModel::LogitsOf(const at::Tensor& stream) const {
+  const at::Tensor normed = config_.final_norm ? Norm("final_norm", stream) : stream;
   // With a large vocabulary, the products before and after the logits take as long as some layers.
   const CancelCheck check{options_.cancel};
   check();
-  const at::Tensor logits = config_.tied_embeddings ? at::linear(stream, Weight("token_embedding"))
-                                                    : Linear("output", stream);
+  at::Tensor logits = config_.tied_embeddings ? at::linear(normed, Weight("token_embedding"))
+                                              : Linear("output", normed);
   check();
   if (logits.requires_grad()) logits.register_hook(check);
-  return SoftCapped(logits.to(at::kFloat) * config_.output_scale, config_.final_softcap);
+  logits = logits.to(at::kFloat);
+  if (config_.output_scale != 1) logits = logits * config_.output_scale;
+  return SoftCapped(logits, config_.final_softcap);
+}
+
+at::Tensor DifferentiableModel::NextTokenLoss(std::span<const int32_t> ids,
+                                              std::span<const AttentionPlan> plans,
+                                              std::span<const uint8_t> in_loss) const {
+  std::vector<int64_t> rows;
+  std::vector<int64_t> next;
+  for (size_t i = 1; i < ids.size(); ++i) {
+    if (!in_loss.empty() && in_loss[i] == 0) continue;
+    rows.push_back(static_cast<int64_t>(i) - 1);
+    next.push_back(ids[i]);
+  }
+  const at::Tensor stream = FinalStream(ids, plans);
+  if (rows.empty()) return (stream * 0).sum().to(at::kFloat);
+  const at::Tensor targets = at::tensor(next).to(stream.device());
+  const auto loss_of = [&](const at::Tensor& x, int64_t first) {
+    return at::cross_entropy_loss(LogitsOf(x), targets.narrow(0, first, x.size(0)), {},
+                                  at::Reduction::Sum);
+  };
+  std::vector<at::Tensor> parameters;
+  for (const char* name : {"final_norm", "output", "token_embedding"}) {
+    const std::vector<at::Tensor> named = ParametersOf(name);
+    parameters.insert(parameters.end(), named.begin(), named.end());
+  }
+  return SumOfParts(loss_of, stream.index_select(0, at::tensor(rows).to(stream.device())),
+                    kLogitRows, parameters) /
+         static_cast<double>(rows.size());
 }
 
 at::Tensor DifferentiableModel::LayerInputs(const at::Tensor& rows,
@@ -221,9 +258,12 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
         layer.visible.defined() ? std::optional(layer.visible) : std::nullopt;
     z = at::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), mask,
                                          /*dropout_p=*/0.0, /*is_causal=*/!mask.has_value(),
-                                         layer.logit_scale)
+                                         layer.logit_scale, /*enable_gqa=*/k.size(0) != q.size(0))
             .squeeze(0);
   } else {
+    const int64_t sharing = q.size(0) / k.size(0);
+    k = k.repeat_interleave(sharing, 0);
+    v = v.repeat_interleave(sharing, 0);
     at::Tensor logits = at::matmul(q, k.transpose(1, 2)).to(at::kFloat) * layer.logit_scale;
     logits = SoftCapped(logits, layer.softcap)
                  .masked_fill(~layer.visible, -std::numeric_limits<float>::infinity());
@@ -370,12 +410,9 @@ DifferentiableModel::QueryKeyValue DifferentiableModel::Projections(const LayerT
     if (config_.value_norm) v = Normed(NormKind::kRms, config_.norm_epsilon, v, {}, {});
     if (layer.index >= config_.FirstLentLayer()) (*lent)[layer.index] = {k, v};
   }
-  const auto by_query_head = [&](const at::Tensor& heads) {
-    return heads.transpose(0, 1).repeat_interleave(config_.heads / key_heads, 0);
-  };
   const at::Tensor q = HeadsOf(layer, "query", config_.heads, x);
-  return {Turned(layer, "query", q).transpose(0, 1), by_query_head(Turned(layer, "key", k)),
-          by_query_head(v)};
+  return {Turned(layer, "query", q).transpose(0, 1), Turned(layer, "key", k).transpose(0, 1),
+          v.transpose(0, 1)};
 }
 
 // Each head's key and value are expanded from the latent key (ModelConfig::latent).
@@ -568,21 +605,6 @@ std::vector<at::Tensor> DifferentiableModel::ParametersOf(const std::string& pre
     }
   }
   return parameters;
-}
-
-at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
-                         std::span<const uint8_t> in_loss) {
-  constexpr int64_t kIgnored = -100;
-  const auto predicted = static_cast<int64_t>(ids.size()) - 1;
-  std::vector<int64_t> next(ids.begin() + 1, ids.end());
-  for (size_t i = 0; i < next.size() && !in_loss.empty(); ++i) {
-    if (in_loss[i + 1] == 0) next[i] = kIgnored;
-  }
-  if (std::all_of(next.begin(), next.end(), [](int64_t id) { return id == kIgnored; }))
-    return (logits * 0).sum();
-  return at::cross_entropy_loss(logits.narrow(0, 0, predicted),
-                                at::tensor(next).to(logits.device()), {}, at::Reduction::Mean,
-                                kIgnored);
 }
 
 }  // namespace midscope

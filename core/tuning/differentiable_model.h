@@ -7,7 +7,7 @@
 //   const auto source = OpenModel("embedded");
 //   const DifferentiableModel model(*source, {});
 //   const auto plans = TuningPlans(ParseIntervention("pi(4)"), position_ids, model.config(), tokens);
-//   NextTokenLoss(model.Logits(ids, plans), ids).backward();
+//   model.NextTokenLoss(ids, plans).backward();
 //   model.weights().at("0.query").grad();                        // [heads * head_dim, hidden]
 // clang-format on
 #pragma once
@@ -86,6 +86,13 @@ class DifferentiableModel {
   at::Tensor Logits(std::span<const int32_t> ids, std::span<const AttentionPlan> plans,
                     const PassOptions& pass = {}) const;
 
+  // Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
+  // in_loss [token]: whether the token's own likelihood counts, which the first token's never does;
+  // empty: it does. If none counts, the loss is 0. Logits are computed for tokens that count, some
+  // rows at a time, and so are the gradients that flow back through them.
+  at::Tensor NextTokenLoss(std::span<const int32_t> ids, std::span<const AttentionPlan> plans,
+                           std::span<const uint8_t> in_loss = {}) const;
+
  private:
   using QueryKeyValue = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // [heads, token, width]
   // Keys before rotation, and values, [token, key-value head, head_dim], that later layers read.
@@ -99,6 +106,8 @@ class DifferentiableModel {
   // Returns those whose names begin with this.
   std::vector<at::Tensor> ParametersOf(const std::string& prefix) const;
 
+  // Returns logits [token, vocabulary] of the stream [token, hidden] after the last block.
+  at::Tensor LogitsOf(const at::Tensor& stream) const;
   // Returns [token, layer, layer_input_width] from the token embeddings [token, hidden].
   at::Tensor LayerInputs(const at::Tensor& rows, const at::Tensor& embedded) const;
   // From the stream [token, hidden] to the stream.
@@ -137,11 +146,5 @@ class DifferentiableModel {
   NamedTensors weights_;
   LoraAdapter adapter_;  // no tensors: none
 };
-
-// Returns the mean over tokens of the negative log likelihood of the next one, in nats: a scalar.
-// logits [token, vocabulary], ids [token]. in_loss [token]: whether the token's own likelihood
-// counts, which the first token's never does; empty: it does. If none counts, the loss is 0.
-at::Tensor NextTokenLoss(const at::Tensor& logits, std::span<const int32_t> ids,
-                         std::span<const uint8_t> in_loss = {});
 
 }  // namespace midscope

@@ -91,13 +91,6 @@ std::vector<at::Tensor> Masters(const NamedTensors& tuned) {
   return masters;
 }
 
-// Returns the row whose logits predict the first token that counts; 0 if all do, or none.
-int64_t FirstLogitRow(const std::vector<uint8_t>& in_loss) {
-  const auto first = std::find_if(in_loss.begin() + (in_loss.empty() ? 0 : 1), in_loss.end(),
-                                  [](uint8_t counts) { return counts != 0; });
-  return first == in_loss.end() ? 0 : first - in_loss.begin() - 1;
-}
-
 double CheckedLoss(const at::Tensor& loss, int64_t steps_done) {
   const auto value = loss.item<double>();
   if (std::isfinite(value)) return value;
@@ -136,35 +129,34 @@ struct Tuner::State {
     return plain;
   }
 
-  // Returns logits from row `first_row` on.
-  at::Tensor LogitsOf(const DifferentiableModel& of, const std::vector<int32_t>& ids,
-                      const std::vector<double>& position_ids, int64_t first_row) const {
+  std::vector<AttentionPlan> PlansOf(const std::vector<int32_t>& ids,
+                                     const std::vector<double>& position_ids) const {
     MIDSCOPE_CHECK(ids.size() > 1, "a sample has at least two tokens");
-    return of.Logits(ids,
-                     TuningPlans(settings.setting, position_ids, model.config(), std::ssize(ids)),
-                     {.first_logit_row = first_row});
+    return TuningPlans(settings.setting, position_ids, model.config(), std::ssize(ids));
+  }
+
+  // Returns the log probabilities of the last tokens.
+  at::Tensor AnswerOf(const DifferentiableModel& of, const std::vector<int32_t>& ids,
+                      const std::vector<double>& position_ids, int64_t tokens) const {
+    return LastLogProbabilities(of.Logits(ids, PlansOf(ids, position_ids),
+                                          {.first_logit_row = std::ssize(ids) - 1 - tokens}),
+                                tokens);
   }
 
   // Returns the teacher's log probabilities of the answer; undefined without a teacher.
   at::Tensor TargetsOf(const TuningSample& sample) const {
     if (teacher == nullptr) return {};
     const c10::NoGradGuard no_gradients;
-    const int64_t first_row = std::ssize(sample.teacher_ids) - 1 - sample.answer_tokens;
-    return LastLogProbabilities(LogitsOf(*teacher, sample.teacher_ids, {}, first_row),
-                                sample.answer_tokens);
+    return AnswerOf(*teacher, sample.teacher_ids, {}, sample.answer_tokens);
   }
 
   at::Tensor LossOf(const TuningSample& sample, const at::Tensor& targets) const {
-    const int64_t first_row = targets.defined() ? std::ssize(sample.ids) - 1 - sample.answer_tokens
-                                                : FirstLogitRow(sample.in_loss);
-    const at::Tensor logits = LogitsOf(model, sample.ids, sample.position_ids, first_row);
-    if (targets.defined())
-      return Divergence(targets, LastLogProbabilities(logits, sample.answer_tokens));
-    const auto from = [first_row](const auto& of_tokens) {
-      return std::span(of_tokens).subspan(static_cast<size_t>(first_row));
-    };
-    if (sample.in_loss.empty()) return NextTokenLoss(logits, sample.ids);
-    return NextTokenLoss(logits, from(sample.ids), from(sample.in_loss));
+    if (!targets.defined()) {
+      return model.NextTokenLoss(sample.ids, PlansOf(sample.ids, sample.position_ids),
+                                 sample.in_loss);
+    }
+    return Divergence(targets,
+                      AnswerOf(model, sample.ids, sample.position_ids, sample.answer_tokens));
   }
 
   // Returns the batch's samples that this process runs.

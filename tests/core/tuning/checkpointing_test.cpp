@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Checkpointed layers give the gradients of the plain pass bit for bit, and keep less memory.
+// Checkpointed layers give the gradients of the plain pass bit for bit, and keep less memory. Sums
+// of parts, and their gradients, are those of the whole sum, up to the order of additions.
 
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include <malloc.h>
@@ -62,7 +64,7 @@ Pass RunPass(const std::string& name, bool checkpoints) {
   const std::vector<int32_t> ids = test::PromptIds(name);
   const auto plans = TuningPlans({}, {}, model.config(), std::ssize(ids));
   const int64_t before = CountingAllocator::live;
-  const at::Tensor loss = NextTokenLoss(model.Logits(ids, plans), ids);
+  const at::Tensor loss = model.NextTokenLoss(ids, plans);
   Pass pass{CountingAllocator::live - before, {}};
   loss.backward();
   for (const auto& [weight_name, weight] : model.weights()) {
@@ -103,6 +105,38 @@ TEST(Checkpointing, LeavesUnusedParametersAlone) {
   EXPECT_TRUE(at::equal(used.grad(), at::full({3}, 10.0)));
   EXPECT_FALSE(unused.grad().defined());
   EXPECT_FALSE(constant.grad().defined());
+}
+
+TEST(SumsOfParts, AndItsGradientsAreThoseOfTheWholeSum) {
+  const at::Tensor values = at::linspace(-2, 3, 7 * 4).view({7, 4});
+  const at::Tensor factors = at::linspace(0.5, 2, 4);
+  const auto function = [](const at::Tensor& rows, const at::Tensor& by) {
+    return (rows * by).exp().sum();
+  };
+  const at::Tensor x = values.clone().set_requires_grad(true);
+  const at::Tensor factor = factors.clone().set_requires_grad(true);
+  const at::Tensor whole = function(x, factor) * 3;
+  whole.backward();
+  for (const int64_t rows : {1, 3, 7, 100}) {
+    const at::Tensor x_of_parts = values.clone().set_requires_grad(true);
+    const at::Tensor factor_of_parts = factors.clone().set_requires_grad(true);
+    const at::Tensor unused = at::ones({2}).set_requires_grad(true);
+    std::vector<int64_t> firsts;
+    const auto part = [&](const at::Tensor& in, int64_t first) {
+      firsts.push_back(first);
+      return function(in, factor_of_parts);
+    };
+    const at::Tensor sum = SumOfParts(part, x_of_parts, rows, {unused, factor_of_parts}) * 3;
+    EXPECT_EQ(std::ssize(firsts), (7 + rows - 1) / rows);
+    EXPECT_EQ(firsts.back(), (std::ssize(firsts) - 1) * rows);
+    sum.backward();
+    EXPECT_TRUE(at::allclose(sum, whole));
+    EXPECT_TRUE(at::allclose(x_of_parts.grad(), x.grad()));
+    EXPECT_TRUE(at::allclose(factor_of_parts.grad(), factor.grad()));
+    EXPECT_FALSE(unused.grad().defined());
+    const c10::NoGradGuard no_gradients;
+    EXPECT_TRUE(at::allclose(SumOfParts(part, values, rows, {}) * 3, whole));
+  }
 }
 
 }  // namespace

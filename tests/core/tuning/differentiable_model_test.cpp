@@ -118,7 +118,10 @@ TEST_P(DifferentiableFamily, BFloat16IsCloseAndHasGradientsEverywhere) {
         source_->config().HasMixers() ? kChunkedBFloat16Tolerance : kBFloat16Tolerance;
     EXPECT_LE(test::Difference(Values(logits), expected), tolerance * test::Largest(expected));
   }
-  NextTokenLoss(logits, ids_).backward();
+  model
+      .NextTokenLoss(ids_,
+                     TuningPlans(ParseIntervention("pi(4)"), CreamIds(), model.config(), kTokens))
+      .backward();
   for (const auto& [name, weight] : model.weights()) {
     EXPECT_EQ(weight.scalar_type(), at::kBFloat16) << name;
     const bool may_be_unused = name.find(".experts.") != std::string::npos;

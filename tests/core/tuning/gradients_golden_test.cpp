@@ -53,7 +53,7 @@ void ExpectGradients(const Json& item, const std::vector<double>& position_ids) 
   const bool rotates = model.config().positions == PositionKind::kRotary;
   const std::vector<double> seen = rotates ? position_ids : std::vector<double>();
   const at::Tensor loss =
-      NextTokenLoss(model.Logits(ids, TuningPlans({}, seen, model.config(), std::ssize(ids))), ids);
+      model.NextTokenLoss(ids, TuningPlans({}, seen, model.config(), std::ssize(ids)));
   EXPECT_NEAR(loss.item<double>(), item["loss"].get<double>(),
               kGoldenLossTolerance * item["loss"].get<double>())
       << name;

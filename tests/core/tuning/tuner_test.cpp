@@ -179,9 +179,8 @@ TEST(Tuner, TheBackwardPassIsCancelled) {
     std::atomic<bool> cancel = false;
     const DifferentiableModel model(*source, {.checkpoints = checkpoints, .cancel = &cancel});
     const TuningSample sample = SampleAt(0);
-    const at::Tensor loss = NextTokenLoss(
-        model.Logits(sample.ids, TuningPlans({}, sample.position_ids, model.config(), 20)),
-        sample.ids);
+    const at::Tensor loss =
+        model.NextTokenLoss(sample.ids, TuningPlans({}, sample.position_ids, model.config(), 20));
     cancel = true;
     EXPECT_THROW(loss.backward(), Cancelled);
   }
@@ -202,8 +201,21 @@ TEST(Tuner, ALargeOutputMatrixIsNotMultipliedAfterACancel) {
       Cancelled);
 }
 
-// Logits before the first token that counts are not computed.
-TEST(Tuner, LossOfTheLastTokensIsThatOfAllLogits) {
+// The mean over tokens that count, the first excepted; 0 if none does.
+double LossOfLogits(const at::Tensor& logits, const std::vector<int32_t>& ids,
+                    const std::vector<uint8_t>& in_loss = {}) {
+  const at::Tensor likelihoods = logits.log_softmax(-1);
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 1; i < std::ssize(ids); ++i) {
+    if (!in_loss.empty() && in_loss[static_cast<size_t>(i)] == 0) continue;
+    sum -= likelihoods[i - 1][ids[static_cast<size_t>(i)]].item<double>();
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+TEST(Tuner, LossIsThatOfAllLogits) {
   const auto source = SourceOf("qwen3");
   const DifferentiableModel model(*source, {});
   const Tuner tuner(*source, Settings(), {});
@@ -215,22 +227,10 @@ TEST(Tuner, LossOfTheLastTokensIsThatOfAllLogits) {
     const auto plans =
         TuningPlans(ParseIntervention("pi(2)"), sample.position_ids, model.config(), 20);
     const double expected =
-        NextTokenLoss(model.Logits(sample.ids, plans), sample.ids, sample.in_loss).item<double>();
+        LossOfLogits(model.Logits(sample.ids, plans), sample.ids, sample.in_loss);
     EXPECT_NEAR(tuner.MeanLoss([&](int64_t) { return sample; }, 0, 1, {}), expected,
                 kLossTolerance);
   }
-}
-
-TEST(Tuner, LossCountsTheChosenTokens) {
-  const at::Tensor logits =
-      at::tensor({1.0F, 2.0F, 3.0F, 0.0F, 5.0F, 1.0F, 9.0F, 9.0F, 9.0F}).reshape({3, 3});
-  const std::vector<int32_t> ids = {0, 1, 2};
-  const std::vector<uint8_t> last = {1, 0, 1};
-  const at::Tensor likelihoods = logits.log_softmax(-1);
-  EXPECT_FLOAT_EQ(NextTokenLoss(logits, ids, last).item<float>(), -likelihoods[1][2].item<float>());
-  EXPECT_EQ(NextTokenLoss(logits, ids, std::vector<uint8_t>(3)).item<float>(), 0);
-  EXPECT_FLOAT_EQ(NextTokenLoss(logits, ids).item<float>(),
-                  -(likelihoods[0][1] + likelihoods[1][2]).item<float>() / 2);
 }
 
 TEST(Tuner, RefusesWhatItCannotContinueOrWrite) {
@@ -261,8 +261,7 @@ double DecoderLoss(const std::string& folder, const std::string& setting,
   request.first_logit_row = 0;
   request.intervention = ParseIntervention(setting);
   const std::vector<float> logits = decoder->RunOne(request).logits;
-  return NextTokenLoss(at::tensor(logits).reshape({std::ssize(sample.ids), -1}), sample.ids)
-      .item<double>();
+  return LossOfLogits(at::tensor(logits).reshape({std::ssize(sample.ids), -1}), sample.ids);
 }
 
 TEST(TunedFolder, IsReadBackWithEqualLogits) {

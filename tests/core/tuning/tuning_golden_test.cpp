@@ -54,7 +54,7 @@ void RunSteps(const Json& item, const DifferentiableModel& model) {
                                  model.config(), std::ssize(ids));
   for (int64_t step = 0; step < settings.steps; ++step) {
     const std::string what = item["model"].get<std::string>() + " step " + std::to_string(step);
-    const at::Tensor loss = NextTokenLoss(model.Logits(ids, plans), ids);
+    const at::Tensor loss = model.NextTokenLoss(ids, plans);
     loss.backward();
     const double norm = optimizer.Step();
     const auto expected_loss = item["losses"][static_cast<size_t>(step)].get<double>();
