@@ -200,10 +200,11 @@ class LineReader {
     for (const auto& [key, value] : fields_.json().items()) {
       has.push_back(Quote(key) + (value.is_null() ? " (null)" : ""));
     }
+    const bool answers = field == "answers";
     throw Failure(fields_.thing(), "it has no " + Quote(field) + "; its fields: " + Joined(has),
-                  "Rename the field with the " +
-                      std::string(field == "answers" ? "right answer" : field) + " to " +
-                      Quote(field) + "; midscope help jsonl shows an example line");
+                  "Rename the field with the " + (answers ? "right answer" : field) + " to " +
+                      Quote(field) + (answers ? " (\"answers\": null leaves a line out)" : "") +
+                      "; midscope help jsonl shows an example line");
   }
 
   std::string Question() const {

@@ -88,9 +88,11 @@ EngineCommand RemoteEngine(const std::string& remote) {
   if (words.size() > 1) return {Serving(std::move(words)), true};
   const size_t colon = remote.find(':');
   const std::string host = remote.substr(0, colon);
-  if (words.empty() || host.empty() || host.front() == '-') {
-    throw UsageError("remote " + Quote(remote), "it is neither a host nor a command",
-                     "Give user@host, user@host:PROGRAM, or a command such as 'srun midscope'");
+  if (words.empty() || host.empty() || host.front() == '-' || host.find('/') != std::string::npos) {
+    throw UsageError(
+        "remote " + Quote(remote), "it is neither a host nor a command",
+        "Give user@host, user@host:PROGRAM, or a command of several words such as 'srun "
+        "midscope'; a program of this machine: 'env PROGRAM'");
   }
   const std::string program = colon == std::string::npos ? "" : remote.substr(colon + 1);
   return {Serving({"ssh", "-T", host, program.empty() ? kProgram : program}), true};

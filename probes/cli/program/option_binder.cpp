@@ -102,15 +102,16 @@ void RefuseUnknown(const Command& command, const std::vector<std::string>& rest)
   if (dashed == rest.end()) {
     throw UsageError("argument '" + rest.front() + "'", "there is one argument too many", help);
   }
-  std::vector<std::string> known = {"--help"};
-  for (const Parameter& option : CommonOptions()) known.push_back("--" + option.name);
+  std::vector<std::string> known = {"help"};
+  for (const Parameter& option : CommonOptions()) known.push_back(option.name);
   for (const Parameter& option : command.options) {
-    if (!IsPositional(command, option.name)) known.push_back("--" + option.name);
+    if (!IsPositional(command, option.name)) known.push_back(option.name);
   }
   const std::string given = dashed->substr(0, dashed->find('='));
-  const std::string nearest = NearestWord(given, known);
+  const std::string name = given.substr(std::min(given.size(), given.find_first_not_of('-')));
+  const std::string nearest = NearestWord(name, known);
   throw UsageError("option " + given, command.name + " has no such option",
-                   nearest.empty() ? help : "Did you mean " + nearest + "? " + help);
+                   nearest.empty() ? help : "Did you mean --" + nearest + "? " + help);
 }
 
 void CheckPositionals(const Command& command, const OptionSet& options) {

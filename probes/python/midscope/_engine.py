@@ -100,8 +100,10 @@ def command_line(remote: str | None) -> list[str]:
     if len(words) > 1:
         return [*words, "serve", "--stdio"]
     host, _, program = remote.partition(":")
-    if host.startswith("-"):
-        raise Error(f"remote '{remote}'", "it is not a host", "Give user@host, or user@host:PROGRAM", usage=True)
+    if host.startswith("-") or "/" in host:
+        raise Error(f"remote '{remote}'", "it is neither a host nor a command",
+                    "Give user@host, user@host:PROGRAM, or a command of several words; a program of this machine: 'env PROGRAM'",
+                    usage=True)
     return ["ssh", "-T", host, program or "midscope", "serve", "--stdio"]
 
 

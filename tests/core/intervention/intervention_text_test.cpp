@@ -370,6 +370,8 @@ TEST(NearestWord, FindsTyposAndNothingFar) {
   EXPECT_EQ(NearestWord("mspoe", known), "ms-poe");
   EXPECT_EQ(NearestWord("pj", known), "pi");
   EXPECT_EQ(NearestWord("temperature", known), "");
+  EXPECT_EQ(NearestWord("answer", {"sinks", "answer_attribution"}), "answer_attribution");
+  EXPECT_EQ(NearestWord("an", {"answer_attribution"}), "");
   EXPECT_EQ(NearestWord(std::string(1 << 20, 'x'), known), "");
 }
 

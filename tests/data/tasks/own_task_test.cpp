@@ -197,7 +197,8 @@ TEST_F(OwnTask, DocumentsAndAnswersHaveTheFormsOfPublicDataSets) {
   EXPECT_THAT(Refused(R"({"messages": []})"),
               HasSubstr("Rename the field with the question to 'question'"));
   EXPECT_THAT(Refused(R"({"query": "?", "result": "a"})"),
-              HasSubstr("Rename the field with the right answer to 'answers'"));
+              HasSubstr("Rename the field with the right answer to 'answers' (\"answers\": null "
+                        "leaves a line out)"));
   EXPECT_THAT(Refused(R"({"question": "?", "answers": ["a"], "gold_id": "x", "sources": ["a"]})"),
               HasSubstr("Rename the field with the documents to 'documents'"));
   EXPECT_THAT(Refused(R"({"question": "?", "answers": [{"score": 1}]})"),

@@ -3,7 +3,7 @@
 # over_ssh.sh PROGRAM TEST...: runs the tests of the window whose engine is reached by ssh: an sshd on
 # the loopback, with throw-away keys. Exits with 77 where it cannot start.
 set -eu
-program=$1
+program=$(realpath "$1")
 shift
 sshd=$(command -v sshd || echo /usr/sbin/sshd)
 if ! [ -x "$sshd" ] || ! command -v ssh >/dev/null || ! command -v ssh-keygen >/dev/null; then
@@ -44,7 +44,9 @@ until $ssh true 2>/dev/null; do
   sleep 0.2
 done
 export MIDSCOPE_TEST_REMOTE="$ssh $program"
+status=0
 for test in "$@"; do
   # The binary and, after a colon, its source.
-  "${test%%:*}" "--source=${test#*:}"
+  "${test%%:*}" "--source=${test#*:}" || { echo "failed over ssh: $test"; status=1; }
 done
+exit "$status"

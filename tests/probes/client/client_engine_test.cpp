@@ -276,7 +276,7 @@ TEST(EngineCommandTest, RemoteIsAHostOrACommand) {
   EXPECT_EQ(RemoteEngine("srun -p 'a gpu' midscope").words,
             (Words{"srun", "-p", "a gpu", "midscope", "serve", "--stdio"}));
   EXPECT_TRUE(RemoteEngine("far").remote);
-  for (const char* wrong : {"", "-oProxyCommand=x", ":p", "a 'b"}) {
+  for (const char* wrong : {"", "-oProxyCommand=x", ":p", "a 'b", "/opt/m", "./m"}) {
     EXPECT_THROW(RemoteEngine(wrong), Error) << wrong;
   }
 }

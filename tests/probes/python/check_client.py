@@ -330,6 +330,8 @@ class Client(unittest.TestCase):
             ssh.write_text('#!/bin/sh\necho "$3: not found" >&2\nexit 127\n')
             ssh.chmod(0o755)
             with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                with self.assertRaisesRegex(midscope.Error, "(?s)neither a host nor a command.*'env PROGRAM'"):
+                    midscope.load("embedded", remote="/opt/midscope")
                 with self.assertRaisesRegex(midscope.Error, "(?s)midscope: not found.*remote='me@far:FOLDER/bin/midscope'"):
                     midscope.load("embedded", remote="me@far")
 
