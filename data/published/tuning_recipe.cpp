@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/text.h"
+#include "core/model/model_text.h"
 
 namespace midscope {
 namespace {
@@ -48,6 +49,11 @@ TuningRecipe ReadTuningRecipe(const std::string& model) {
   const std::string text =
       ReadWholeFile(path.string(), kMostBytes, std::to_string(kMostBytes) + " bytes");
   return ParseTuningRecipe(text.empty() ? "{}" : text, path.string());
+}
+
+TuningRecipe RecipeOfModel(const std::string& model) {
+  const ModelText text = ParseModelText(model);
+  return ReadTuningRecipe(text.adapter.empty() ? text.name : text.adapter);
 }
 
 std::string TuningRecipeText(const TuningRecipe& recipe) {

@@ -33,6 +33,9 @@ TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing
 // file cannot be read or exceeds 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
+// As ReadTuningRecipe, of a model's text (model_text.h): the adapter's if it has one.
+TuningRecipe RecipeOfModel(const std::string& model);
+
 // Returns "cream, interpolation=linear, context=32768"; "no tuning" if it has no fields.
 std::string TuningRecipeText(const TuningRecipe& recipe);
 

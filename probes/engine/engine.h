@@ -33,6 +33,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,9 @@ struct ModelSummary {
   std::vector<ProbeOffer> probes{};
   // Whether the model has embeddings of positions (Engine::MeasureLearnedPositions).
   bool has_learned_positions = false;
+  // How the weights or the adapter were tuned (tuning_recipe.h); empty if they were not, or if
+  // their recipe cannot be read.
+  std::map<std::string, std::string> recipe{};
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.

@@ -20,6 +20,7 @@
 #include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
 #include "core/terms/intervention_text.h"
+#include "data/published/tuning_recipe.h"
 #include "kernels/check.h"
 #include "probes/engine/engine.h"
 #include "probes/engine/generate_text.h"
@@ -208,6 +209,11 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
   summary.has_learned_positions = decoder_->config().positions == PositionKind::kLearned;
+  try {
+    summary.recipe = RecipeOfModel(decoder_->path());
+  } catch (const Error&) {  // opening the model has a note about it
+    summary.recipe.clear();
+  }
   return summary;
 }
 

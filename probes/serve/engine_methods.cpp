@@ -260,7 +260,7 @@ std::vector<Method> EngineMethods() {
         {"device", "text", "cpu, cuda:0, ...; default cpu"},
         {"sliding_window", "boolean", "default true"},
         {"beyond_context", "boolean", "allows prompts longer than the context; default false"}},
-       "the model's dimensions, dtype, device, probes and provenance",
+       "the model's dimensions, dtype, device, probes, recipe of tuning, and provenance",
        "",
        false,
        Open},

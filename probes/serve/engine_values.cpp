@@ -293,6 +293,7 @@ Message ModelMessage(const ModelSummary& model) {
           {"devices", model.devices},
           {"sliding_window", model.sliding_window},
           {"learned_positions", model.has_learned_positions},
+          {"recipe", model.recipe},
           {"probes", model.probes},
           {"config", config}};
 }
@@ -308,7 +309,8 @@ ModelSummary ReadModel(const Message& message) {
             .devices = message.at("devices"),
             .sliding_window = message.at("sliding_window"),
             .probes = message.at("probes"),
-            .has_learned_positions = message.at("learned_positions")};
+            .has_learned_positions = message.at("learned_positions"),
+            .recipe = message.at("recipe")};
   } catch (const nlohmann::json::exception& error) {
     throw Failure("model", std::string("a member is missing or of another type: ") + error.what());
   }

@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/intervention/passage.h"
 #include "core/intervention/term_type.h"
-#include "core/model/model_text.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"
 #include "data/published/tuning_recipe.h"
@@ -59,16 +58,6 @@ nlohmann::ordered_json ScanJson(const Scan& scan) {
 
 }  // namespace
 
-namespace {
-
-// Returns the path whose folder may have a recipe: the adapter's if there is one.
-std::string TunedFolder(const std::string& model) {
-  const ModelText text = ParseModelText(model);
-  return text.adapter.empty() ? text.name : text.adapter;
-}
-
-}  // namespace
-
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   nlohmann::ordered_json json;
   json["task"] = plan.task;
@@ -95,7 +84,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
       plan.instructions.empty() ? kernels::InstructionSetName() : plan.instructions;
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
   if (decoder.options().beyond_context) json["beyond_context"] = true;
-  const TuningRecipe recipe = ReadTuningRecipe(TunedFolder(decoder.path()));
+  const TuningRecipe recipe = RecipeOfModel(decoder.path());
   if (!recipe.empty()) json["recipe"] = recipe;
   json["weights"] = WeightStorageName(decoder.options().weights);
   // Devices are included because they sum in different orders.

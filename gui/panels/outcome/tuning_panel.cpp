@@ -138,18 +138,18 @@ std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
 QString TuningPanel::Folder() const { return QString::fromStdString(form_->options().Text("out")); }
 
 bool TuningPanel::Began() const {
-  if (files().link()->command().remote) return Folder() == folder_;
+  if (files().link()->command().remote) return own_.contains(Folder());
   return QDir(Folder()).exists(QString::fromLatin1(kTuningPlan));
 }
 
 bool TuningPanel::Tuned() const {
-  if (files().link()->command().remote) return Folder() == folder_ && complete_;
+  if (files().link()->command().remote) return Began() && own_.at(Folder()).complete;
   return IsTuned(Folder().toStdString());
 }
 
 QString TuningPanel::TunedModel() const {
   const bool adapter = files().link()->command().remote
-                           ? form_->options().Has("lora")
+                           ? own_.at(Folder()).adapter
                            : QDir(Folder()).exists(QStringLiteral("adapter_config.json"));
   if (!adapter) return Folder();
   return QString::fromStdString(
@@ -171,7 +171,7 @@ void TuningPanel::Start() {
   runs_ = {{TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
   const bool began = Began();
   folder_ = Folder();
-  complete_ = false;
+  own_[folder_] = {.adapter = form_->options().Has("lora")};
   seconds_ = 0;
   timed_ = TimedOptions(form_->options());
   if (began) ErrorText([this] { OpenLosses({folder_}); });
@@ -192,7 +192,7 @@ void TuningPanel::OnFinished(const QString& failure, bool stopped) {
   if (stopped) {
     row_->SetNote(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
   } else if (failure.isEmpty()) {
-    complete_ = true;
+    own_[folder_].complete = true;
     row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(folder_)));
     row_->Try([this] { OpenLosses({folder_}); });
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QStringList>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,14 @@ class TuningPanel : public Panel {
   void OnFinished(const QString& failure, bool stopped);
   void ShowButtons();
   void Draw() override;
+  // A run that the panel started.
+  struct OwnRun {
+    bool adapter = false;
+    bool complete = false;
+  };
+
   // The form's folder, and whether it has a run, and a complete one. Folders of another machine
-  // are not read: there, only the panel's last run is known.
+  // are not read: there, only the panel's runs are known.
   QString Folder() const;
   bool Began() const;
   bool Tuned() const;
@@ -65,7 +72,7 @@ class TuningPanel : public Panel {
   std::vector<TuningLosses> runs_;  // that are drawn
   bool live_ = false;               // whether runs_ is the running one, alone
   QString folder_;                  // of the panel's last run
-  bool complete_ = false;           // whether that run is
+  std::map<QString, OwnRun> own_;   // by folder
   std::string model_ = "embedded";  // that the form has from the window
   double seconds_ = 0;              // per step of the last run; 0: unknown
   std::string timed_;               // the options of the last run

@@ -65,10 +65,9 @@ AdapterBar::AdapterBar(Session* session, SettingHistory* history, QWidget* paren
           [=](int value) { set(static_cast<double>(value) / kSliderSteps); });
   connect(use_, &QPushButton::clicked, this, &AdapterBar::UseSetting);
   connect(session_, &Session::Changed, this, [this](Changes changes) {
-    const bool reads = bool(changes & Change::kModel);
-    if (reads || changes & Change::kSettings) Refresh(reads);
+    if (changes & Change::kModel || changes & Change::kSettings) Refresh();
   });
-  Refresh(true);
+  Refresh();
 }
 
 void AdapterBar::SetScale(double scale) {
@@ -83,11 +82,10 @@ void AdapterBar::SetScale(double scale) {
   session_->OpenSecond(request);
 }
 
-void AdapterBar::Refresh(bool reads) {
+void AdapterBar::Refresh() {
   const ModelText text = SecondModel(*session_);
   const bool adapter = !text.adapter.empty();
-  folder_ = QString::fromStdString(adapter ? text.adapter : text.name);
-  if (reads) ReadRecipe();
+  ReadRecipe();
   Q_EMIT Offered(adapter);
   setVisible(adapter || !recipe_.isEmpty());
   if (isHidden()) return;
@@ -97,7 +95,9 @@ void AdapterBar::Refresh(bool reads) {
   on_->setVisible(adapter);
   scale_->setVisible(adapter);
   on_->setChecked(text.scale != 0);
-  on_->setText(tr("Adapter %1 × %2").arg(QFileInfo(folder_).fileName()).arg(text.scale));
+  on_->setText(tr("Adapter %1 × %2")
+                   .arg(QFileInfo(QString::fromStdString(text.adapter)).fileName())
+                   .arg(text.scale));
   scale_->setValue(static_cast<int>(std::lround(text.scale * kSliderSteps)));
   note_->SetText(recipe_.isEmpty() ? QString() : tr("B was tuned with %1").arg(recipe_));
   use_->setVisible(!setting_.isEmpty());
@@ -108,16 +108,14 @@ void AdapterBar::Refresh(bool reads) {
        WithTerm(history_->current().b, setting_.toStdString()) != history_->current().b));
 }
 
-// An unreadable recipe is none here: opening the model has a note about it. Folders of another
-// machine are not read.
 void AdapterBar::ReadRecipe() {
   recipe_.clear();
   setting_.clear();
-  if (folder_.isEmpty() || session_->files_of_engine().link()->command().remote) return;
+  const Session* second = session_->second();
+  if (!second || !second->model() || second->model()->recipe.empty()) return;
+  const TuningRecipe& recipe = second->model()->recipe;
+  recipe_ = QString::fromStdString(TuningRecipeText(recipe));
   ErrorText([&] {
-    const TuningRecipe recipe = ReadTuningRecipe(folder_.toStdString());
-    if (recipe.empty()) return;
-    recipe_ = QString::fromStdString(TuningRecipeText(recipe));
     const auto setting = recipe.find("setting");
     if (setting == recipe.end()) return;
     WithTerm({}, setting->second);  // throws Error if it is not one

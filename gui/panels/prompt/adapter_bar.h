@@ -32,7 +32,7 @@ class AdapterBar : public QWidget {
   void Offered(bool adapter);  // whether the second model has one
 
  private:
-  void Refresh(bool reads);
+  void Refresh();
   void ReadRecipe();
   void UseSetting();
 
@@ -43,7 +43,6 @@ class AdapterBar : public QWidget {
   ElidedLabel* note_;
   QPushButton* use_;
   double last_scale_ = 1;  // of the adapter that is on, or was
-  QString folder_;         // of the adapter, else of the model; "": there is no second model
   QString recipe_;         // as text; "": none
   QString setting_;        // of the recipe; "": none
 };
