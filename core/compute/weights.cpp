@@ -126,8 +126,8 @@ class Loader {
     const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
     const bool own_keys = attention.keys_of < 0;
-    if (attention.recurrent) {
-      if (config_.HasMixer(layer)) weights.mixer = Mixer(prefix);
+    if (!attention.attends()) {
+      if (attention.recurrent) weights.mixer = Mixer(prefix);
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -139,9 +139,9 @@ class Loader {
                                  {prefix + (attention.value_is_key ? "key" : "value"), kv_width}});
     }
     const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
-    if (!attention.recurrent)
+    if (attention.attends())
       weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
-    if (config_.gated_attention && !attention.recurrent)
+    if (config_.gated_attention && attention.attends())
       weights.attention_gate = Stack(config_.hidden, {{prefix + "attention_gate", q_width}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
@@ -167,7 +167,7 @@ class Loader {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
-    if (attention.recurrent) return weights;
+    if (!attention.attends()) return weights;
     if (config_.plain_query_key_norm) {
       if (attention.rotary) weights.query_norm.assign(static_cast<size_t>(head_dim), 1.0f);
       weights.key_norm = weights.query_norm;

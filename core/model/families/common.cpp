@@ -112,21 +112,20 @@ void SetUnrotated(PositionKind positions, ModelConfig* config) {
   config->rope_dimensions = config->head_dim;  // not used; always a valid number
 }
 
-void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config) {
-  for (size_t layer = 0; layer < recurrent.size(); ++layer) {
+void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config) {
+  for (size_t layer = 0; layer < without_attention.size(); ++layer) {
     LayerAttention& attention = config->attention[layer];
-    attention.recurrent = recurrent[layer];
-    attention.rotary = !recurrent[layer];
+    attention.recurrent = without_attention[layer] && attention.mixes();
+    attention.rotary = !without_attention[layer];
   }
-  const auto count = std::count(recurrent.begin(), recurrent.end(), true);
+  const auto count = std::count(without_attention.begin(), without_attention.end(), true);
   if (count == 0) return;
-  const auto alone =
-      std::count_if(config->attention.begin(), config->attention.end(),
-                    [](const LayerAttention& layer) { return layer.halves == LayerHalves::kMlp; });
+  const auto alone = std::count_if(config->attention.begin(), config->attention.end(),
+                                   [](const LayerAttention& layer) { return !layer.mixes(); });
   config->notes.push_back(fmt::format(
       "{} of its {} layers have no attention ({} mixes {}): "
       "what is measured of attention is 0 there",
-      count, recurrent.size(), config->Mixer().kind,
+      count, without_attention.size(), config->Mixer().kind,
       alone > 0 ? fmt::format("the tokens in {}, {} are an MLP alone", count - alone, alone)
                 : "their tokens"));
 }

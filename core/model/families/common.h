@@ -77,9 +77,9 @@ void SetUnrotated(PositionKind positions, ModelConfig* config);
 
 // Rows of a mixer's convolution, at most.
 inline constexpr int64_t kMostTaps = 64;
-// Marks layers that have no attention, and adds the note that says so. recurrent: [layer]. The
-// mixer and the layers' halves must be set.
-void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config);
+// Marks layers with a mixer, and adds the note on layers without attention. without_attention:
+// [layer]. The mixer and the layers' halves must be set.
+void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config);
 
 // Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
 // says. Throws Error for a type that is neither that nor full_attention.
