@@ -89,7 +89,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   for (int64_t layer = 0; layer < config->layers; ++layer)
     config->attention[static_cast<size_t>(layer)].rotary = HasWindow(layer, kPattern);
   config->experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   RequireGgufSigmoidScores(metadata);
   SetLayers(config);
 }

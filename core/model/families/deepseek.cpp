@@ -192,7 +192,7 @@ void ReadMistral4(const ConfigJson& json, ModelConfig* config) {
 
 void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
   ExpertSettings experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   constexpr int64_t kSoftmax = 1;
   constexpr int64_t kSigmoid = 2;
   const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);

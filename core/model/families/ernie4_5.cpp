@@ -85,7 +85,7 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   config->experts.shared_width =
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);
   metadata.Ignore("expert_shared_count");  // their width together is that above

@@ -90,7 +90,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufWindows(metadata, kPattern, config);
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
   config->experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   metadata.Ignore("expert_shared_feed_forward_length");  // that of one expert times their number
   RequireGgufSigmoidScores(metadata);
   SetMoe(config);

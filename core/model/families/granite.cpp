@@ -205,7 +205,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufGranite(metadata, metadata.Positive("logit_scale"), config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   config->experts.normalised = true;
   config->experts.shared_width =
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);

@@ -113,7 +113,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
     attention.chunk = attention.rotary && !plain ? kChunk : 0;
   }
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   SetExperts(config);
   config->experts.shared_width = config->experts.width;
   const int64_t step = metadata.Count("interleave_moe_layer_step", kMaxLayers, 1);

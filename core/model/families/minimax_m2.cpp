@@ -56,7 +56,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   RequireGgufSigmoidScores(metadata);
   SetExperts(config);
 }
