@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/memory_map.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"
 #include "core/plan/awareness_rule.h"

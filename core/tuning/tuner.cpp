@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/compute/available_devices.h"
 #include "core/compute/layer_devices.h"
 #include "core/model/model_text.h"

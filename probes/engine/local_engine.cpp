@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/decoder/hooks.h"
 #include "core/intervention/term_type.h"
 #include "core/run/patch_sources.h"

@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/seconds_since.h"
 #include "core/base/text.h"
+#include "core/base/timing.h"
 #include "core/formats/jacobian_lens.h"
 #include "core/model/model_source.h"
 #include "core/tuning/lens_fit.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/intervention/passage.h"
 #include "core/run/patch_sources.h"
 #include "data/store/record_reader.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/run/what_if.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_store.h"
