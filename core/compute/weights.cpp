@@ -97,8 +97,7 @@ class Loader {
 
   at::Tensor Floats(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef& tensor = Require(name, rows, columns);
-    WeightMatrix matrix(source_.path(), {{FileName(tensor, name), &tensor}},
-                        kernels::Dtype::kFloat32);
+    WeightMatrix matrix(source_.path(), {{tensor.NameOr(name), &tensor}}, kernels::Dtype::kFloat32);
     matrix.Expand(executor_);
     return matrix.expanded();
   }
@@ -337,16 +336,12 @@ class Loader {
     tensors.reserve(parts.size());
     for (const Part& part : parts) {
       const TensorRef& tensor = Require(part.name, part.outputs, inputs);
-      tensors.push_back({FileName(tensor, part.name), &tensor});
+      tensors.push_back({tensor.NameOr(part.name), &tensor});
     }
     return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
   // Returns the tensor's name in the file.
-  static std::string FileName(const TensorRef& tensor, const std::string& name) {
-    return tensor.file_name.empty() ? name : tensor.file_name;
-  }
-
   // Throws Error unless the tensor exists with this shape, which limits how much of it is read.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
@@ -371,7 +366,7 @@ class Loader {
     std::vector<float> values(static_cast<size_t>(width));
     kernels::Dequantise(tensor.format.type, tensor.Row(0), width, values.data());
     for (const float value : values) {
-      if (!std::isfinite(value)) throw NotFinite(source_.path(), FileName(tensor, name));
+      if (!std::isfinite(value)) throw NotFinite(source_.path(), tensor.NameOr(name));
     }
     return values;
   }

@@ -20,12 +20,11 @@
 #include "core/model/changed_source.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_tensors.h"
-#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/quantisation_settings.h"
 #include "core/model/quantised_folder.h"
-#include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
+#include "core/model/unsupported_layers.h"
 
 namespace midscope {
 namespace {

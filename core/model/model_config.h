@@ -223,7 +223,7 @@ struct ModelConfig {
   // 0: no projections.
   int64_t embedding_width = 0;
   int64_t trained_context = 0;  // tokens
-  // Whether runs may be longer than the context (core/plan/context_limit.h): an option of the
+  // Whether runs may be longer than the context (core/plan/run_positions.h): an option of the
   // decoder, not of the file.
   bool beyond_context = false;
 

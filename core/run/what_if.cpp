@@ -11,7 +11,7 @@
 #include "core/base/timing.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"
-#include "core/plan/awareness_rule.h"
+#include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/row_batches.h"
 #include "core/run/shared_prefix.h"

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/base/timing.h"
 #include "core/base/utf8.h"
 #include "probes/serve/frames.h"
@@ -91,9 +92,8 @@ class Server {
         throw UsageError("request", "its id must be an integer");
       }
       if (!request->method) {
-        std::vector<std::string> names;
-        for (const Method& method : Methods()) names.push_back(method.name);
-        throw UsageError("method " + Quote(name), "it is unknown", KnownWordsHint(name, names));
+        throw UsageError("method " + Quote(name), "it is unknown",
+                         KnownWordsHint(name, NamesIn(Methods())));
       }
       CheckParams(*request);
     } catch (const Error& error) {

@@ -83,7 +83,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 // llama.cpp always scales embeddings; which layers have windows is fixed there.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->embedding_scale = EmbeddingScale(*config);
   ReadGgufWindows(metadata, kPattern, config);
   for (int64_t layer = 0; layer < config->layers; ++layer)

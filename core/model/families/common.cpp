@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/families/common.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/base/utf8.h"
 #include "core/model/families/rope_settings.h"
@@ -187,6 +187,10 @@ std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLa
   return LlamaLikeTensors(layout);
 }
 
+std::vector<TensorPlace> TensorsByBiases(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
   std::vector<TensorPlace> places = {
       {"token_embedding", "model.embed_tokens"},
@@ -226,6 +230,14 @@ std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
          {"N.up", "model.layers.N.mlp.up_proj", RowPart::kAll, layout.mlp}});
   }
   return places;
+}
+
+void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers) {
+  if (!json.Flag("use_sliding_window", false) || json.IsNull("sliding_window")) return;
+  const int64_t window = json.Count("sliding_window", kMaxTokens, 4096);
+  const int64_t first = json.CountOrZero("max_window_layers", kMaxTokens, full_layers);
+  ReadLayerTypes(
+      json, window, [](int64_t layer, int64_t begin) { return layer >= begin; }, first, config);
 }
 
 }  // namespace midscope

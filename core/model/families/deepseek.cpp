@@ -243,7 +243,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);
   if (metadata.Has("attention.q_lora_rank"))
     latent.query_rank = metadata.Count("attention.q_lora_rank", kMaxWidth);
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   latent.norm_epsilon = config->norm_epsilon;
   latent.value = metadata.Count("attention.value_length_mla", kMaxWidth);
   const int64_t query = metadata.Count("attention.key_length_mla", kMaxWidth);

@@ -76,7 +76,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
@@ -85,7 +85,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufPredictionLayers(metadata, config);
   ReadGgufWindows(metadata, kPattern, config);
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);

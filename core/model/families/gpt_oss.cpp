@@ -69,7 +69,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufWindows(metadata, 2, config);
   // The file does not state this setting; it is the same in all published models.
   config->rope_scaling.truncate = false;

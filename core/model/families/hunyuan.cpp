@@ -62,7 +62,7 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
 
 // The converter has already stretched the base.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetNorms(config);
 }
 

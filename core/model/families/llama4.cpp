@@ -103,7 +103,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 // by the number of experts, that the model with 128 has no norms.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   // A value of 0 means positions in all layers, and chunks in none.
   constexpr std::string_view kWindow = "attention.sliding_window";
   const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;

@@ -54,7 +54,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
   RequireGgufExperts(metadata);
   RequireGgufSigmoidScores(metadata);

@@ -22,7 +22,7 @@
 #include "probes/model/model_options.h"
 #include "probes/model/tensor_library.h"
 #include "probes/prompt/sent_prompt.h"
-#include "probes/tuning/lens_options.h"
+#include "probes/tuning/tuning_options.h"
 
 namespace midscope::cli {
 namespace {

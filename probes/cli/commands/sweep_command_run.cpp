@@ -37,7 +37,7 @@
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
-#include "probes/sweep/sweep_controls.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 namespace {
