@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/record_names.h"

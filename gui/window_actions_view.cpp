@@ -7,8 +7,6 @@
 #include <QMenu>
 #include <QMenuBar>
 
-#include "core/base/check.h"
-#include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
@@ -24,6 +22,7 @@
 #include "gui/panels/settings/settings_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {

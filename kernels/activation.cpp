@@ -2,7 +2,7 @@
 // Implements the activations of normalise.h.
 #include "kernels/check.h"
 #include "kernels/normalise.h"
-#include "kernels/row_work.h"
+#include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/activation.cpp"

@@ -9,7 +9,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/key_sets.h"
-#include "kernels/row_work.h"
+#include "kernels/parallel.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -24,12 +24,11 @@ void CheckHeads(const AttentionShape& shape);
 
 std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions);
 
-// Internal: hidden keys and factors of an attention call, or of one head in it, block by block.
-
 // A finite replacement for -infinity: the difference of two such values is a number, and a logit
 // added to one is negligible.
 inline constexpr float kHiddenLogit = -1e30f;
 
+// Hidden keys and factors of an attention call, or of one head in it, block by block.
 class KeyEdits {
  public:
   explicit KeyEdits(const HeadPositions& positions)

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/check.h"
-#include "kernels/row_work.h"
+#include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/normalise.cpp"

@@ -48,7 +48,6 @@ class Cancelled : public std::exception {
 };
 
 // A failure of a compute device; another device may be able to do the same work.
-
 class DeviceError : public Error {
  public:
   // `lost`: the device can run nothing any more.
@@ -68,5 +67,13 @@ class MemoryError : public Error {
   MemoryError(const std::string& thing, const std::string& reason, const std::string& remedy)
       : Error(ErrorKind::kFailure, thing, reason, remedy) {}
 };
+
+// Messages about bugs, by which the outermost handlers of programs and jobs report exceptions other
+// than Error.
+inline std::string BugProblem(const std::string& what) { return "internal error: " + what; }
+
+inline std::string BugMessage(const std::string& what) {
+  return BugProblem(what) + ". This is a bug in Midscope: report it with this text and the command";
+}
 
 }  // namespace midscope

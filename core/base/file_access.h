@@ -56,4 +56,12 @@ std::string ReadWholeFile(const std::string& path,
                           uint64_t most_bytes = std::numeric_limits<uint64_t>::max(),
                           const std::string& limit = "");
 
+// Makes the folder and those above it, if they do not exist. Throws Error (failure, with that
+// remedy).
+void MakeFolder(const std::filesystem::path& folder, const std::string& remedy = "");
+
+// Writes the whole file, or leaves one that exists unchanged. Throws Error (failure) if it cannot
+// be written.
+void WriteTextAt(const std::filesystem::path& path, const std::string& text);
+
 }  // namespace midscope

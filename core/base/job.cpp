@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 
-#include "core/base/check.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
@@ -26,7 +25,6 @@ JobOutcome RunJob(const JobContext& context,
     } catch (const Cancelled&) {
       outcome.end = JobEnd::kCancelled;
     } catch (const Error& error) {
-      outcome.usage_error = error.kind() == ErrorKind::kUsage;
       outcome.why = error.what();
       outcome.problem = error.problem();
     } catch (const std::bad_alloc&) {

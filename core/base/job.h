@@ -49,8 +49,7 @@ enum class JobEnd { kDone, kCancelled, kFailed };
 
 struct JobOutcome {
   JobEnd end = JobEnd::kDone;
-  std::string why;  // for kFailed: thing, reason, remedy
-  bool usage_error = false;
+  std::string why;           // for kFailed: thing, reason, remedy
   std::string problem = {};  // `why` without the remedy
 };
 

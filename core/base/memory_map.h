@@ -12,16 +12,39 @@
 #include <span>
 #include <vector>
 
-#include "core/base/mapped_file_guard.h"
-
-#ifdef __linux__
-#endif
-
 namespace midscope {
 
+// After this call, reads beyond the new end of a file that is truncated while it is mapped give
+// zeros, and MemoryMap::CheckWhole() throws; without it they raise SIGBUS, which ends the process.
+// Installs a handler for SIGBUS, which leaves the signal's other causes unchanged, and a signal
+// stack for this thread; other threads that read mapped files call UseSignalStack. Called by
+// main().
+void GuardMappedFiles();
+
+// A mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
+class MappedFileGuard {
+ public:
+  explicit MappedFileGuard(std::span<const std::byte> bytes);
+  ~MappedFileGuard();
+  MappedFileGuard(const MappedFileGuard&) = delete;
+  MappedFileGuard& operator=(const MappedFileGuard&) = delete;
+
+  // Whether a read has found the file truncated.
+  bool cut_off() const;
+
+ private:
+  int slot_ = -1;  // -1: unguarded
+};
+
+// Makes the calling thread run its SA_ONSTACK handlers on a separate stack until the thread ends.
+// Measured: a handler on the thread's own stack that interrupts one of oneDNN's generated matrix
+// products overwrites data that the product keeps below its stack pointer, which corrupts the heap.
+// No effect if the thread already has such a stack.
+void UseSignalStack();
+
 // Move-only; pointers into the map stay valid when it is moved. If the file is truncated while it
-// is mapped, reads beyond its end give zeros if GuardMappedFiles() was called
-// (mapped_file_guard.h), and end the process (SIGBUS) otherwise.
+// is mapped, reads beyond its end give zeros if GuardMappedFiles() was called, and end the process
+// (SIGBUS) otherwise.
 class MemoryMap {
  public:
   // Throws Error if the file does not exist, is not a regular file, is empty or may not be read, or
@@ -55,8 +78,6 @@ class MemoryMap {
 // Like MemoryMap::DontNeed, for `bytes` bytes at `data` in one of the maps; no effect if `data` is
 // in none of them.
 void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data, int64_t bytes) noexcept;
-
-// Fast copies of arrays of many megabytes.
 
 // Returns a copy of `values` in memory with large pages, if the system provides them on demand:
 // allocating and freeing pages of 4 KiB takes longer than copying their contents.

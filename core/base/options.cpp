@@ -16,12 +16,6 @@ namespace {
 // Returns an option's name for errors.
 std::string ThingOf(const Parameter& option) { return "option --" + option.name; }
 
-std::string MarkdownCell(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
-    text.insert(at, "\\");
-  return text;
-}
-
 }  // namespace
 
 // Messages are plain, without a source location.
@@ -147,8 +141,7 @@ std::string OptionSet::ToJson() const {
 void OptionSet::FromJson(std::string_view text) {
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!json.is_object()) throw UsageError("options", "not a JSON object of names and values");
-  std::vector<std::string> known;
-  for (const Parameter& option : descriptions_) known.push_back(option.name);
+  std::vector<std::string> known = NamesIn(descriptions_);
   OptionSet changed = *this;  // all or nothing
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -158,20 +151,6 @@ void OptionSet::FromJson(std::string_view text) {
     changed.Set(name, ReadJsonValue(option, value, ThingOf(option)));
   }
   *this = std::move(changed);
-}
-
-std::string OptionSet::MarkdownTable() const {
-  std::string table = "| option | what it is | allowed | default |\n| --- | --- | --- | --- |\n";
-  for (const Parameter& option : descriptions_) {
-    const std::string unit = option.unit.empty() ? "" : " (" + option.unit + ")";
-    std::string allowed = AllowedText(option);
-    if (allowed.empty()) allowed = KindText(option.kind);
-    const std::string fallback =
-        option.required ? "must be given" : ParameterText(option.default_value);
-    table += "| `--" + option.name + "` | " + MarkdownCell(option.help + unit) + " | " +
-             MarkdownCell(allowed) + " | " + MarkdownCell(fallback) + " |\n";
-  }
-  return table;
 }
 
 }  // namespace midscope

@@ -51,9 +51,6 @@ class OptionSet {
   // bad values.
   void FromJson(std::string_view json);
 
-  // Returns the table "| option | what it is | allowed | default |" with one row per option.
-  std::string MarkdownTable() const;
-
  private:
   size_t IndexOf(std::string_view name) const;
 

@@ -23,11 +23,11 @@ class SplitMix64 {
   uint64_t At(uint64_t skipped) const { return Mix(state_ + (skipped + 1) * kStep); }
 
   // Returns a uniform draw from [0, bound), without bias; bound > 0.
-  uint64_t Below(uint64_t bound) {
-    const uint64_t reject_below = (0 - bound) % bound;
-    uint64_t draw = Next();
-    while (draw < reject_below) draw = Next();
-    return draw % bound;
+  uint64_t Below(uint64_t bound) { return NextFrom((0 - bound) % bound) % bound; }
+  // The same draw, where no division is left if the bound is a constant.
+  template <uint64_t kBound>
+  uint64_t Below() {
+    return NextFrom((0 - kBound) % kBound) % kBound;
   }
 
   // Draws as Below does, without a division: for many draws with one bound.
@@ -36,8 +36,7 @@ class SplitMix64 {
     explicit Bound(uint64_t bound)
         : bound_(bound), reject_below_((0 - bound) % bound), inverse_(UINT64_MAX / bound) {}
     uint64_t Draw(SplitMix64& random) const {
-      uint64_t draw = random.Next();
-      while (draw < reject_below_) draw = random.Next();
+      const uint64_t draw = random.NextFrom(reject_below_);
       // The quotient, or one below it.
       const auto quotient = static_cast<uint64_t>((Wide{draw} * inverse_) >> 64);
       const uint64_t rest = draw - quotient * bound_;
@@ -62,6 +61,13 @@ class SplitMix64 {
   }
 
  private:
+  // Returns the next number that is at least `least`.
+  uint64_t NextFrom(uint64_t least) {
+    uint64_t draw = Next();
+    while (draw < least) draw = Next();
+    return draw;
+  }
+
   static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
 
   static uint64_t Mix(uint64_t z) {

@@ -87,8 +87,6 @@ struct Provenance {
   std::string libraries;     // "LibTorch 2.11.0, HDF5 1.10.8"
 };
 
-// Helpers that find records by name and read their attributes.
-
 // Returns the text of an attribute of the record; "" if the record has no such attribute or it is
 // a number.
 inline std::string AttributeText(const Record& record, const std::string& name) {
@@ -104,6 +102,48 @@ inline const Record* FindRecord(const std::vector<Record>& records, const std::s
     if (record.name == name) return &record;
   }
   return nullptr;
+}
+
+// Unit of ranks that count from 0 in files; they are printed counting from 1.
+inline constexpr const char* kRankFromZero = "rank from 0";
+
+// Whether statistics and plots make sense for the array, by its type and unit: measured numbers,
+// shares of booleans, ranks. Other integers are ids, offsets, indices and counts.
+bool IsMeasured(const Array& array);
+
+// Whether the last two axes of the array are layer and head.
+bool IsOverHeads(const Array& array);
+
+bool HasAxis(const Array& array, const std::string& axis);
+
+// Returns the values of an axis as they are stored:
+// int64 if all values are integers (or implied: 0, 1, ...), so that they are read as 0, 1, 5 and
+// can be used as join keys; float64 otherwise.
+ArrayData AxisValues(const Axis& axis);
+
+// Calls visit(const char* name, field&) for each field, by its name in files; `Origin` is
+// Provenance or const Provenance; the type of a field is std::string or int64_t.
+template <typename Origin, typename Visit>
+void ForEachField(Origin& provenance, Visit&& visit) {
+  // Fails to compile if a field is added to Provenance.
+  auto& [program, version, created, command, model_path, model_hash, architecture, dtype, products,
+         weights, device, instructions, threads, seed, options_json, libraries] = provenance;
+  visit("program", program);
+  visit("version", version);
+  visit("created", created);
+  visit("command", command);
+  visit("model_path", model_path);
+  visit("model_hash", model_hash);
+  visit("architecture", architecture);
+  visit("dtype", dtype);
+  visit("products", products);
+  visit("weights", weights);
+  visit("device", device);
+  visit("instructions", instructions);
+  visit("threads", threads);
+  visit("seed", seed);
+  visit("options_json", options_json);
+  visit("libraries", libraries);
 }
 
 }  // namespace midscope

@@ -10,8 +10,6 @@
 
 namespace midscope {
 
-// Position ids of a sequence's rows, as a value type.
-
 // The position id of each row of a sequence: real numbers, in any order. If none are given, a row's
 // id is its index. Copies share the array.
 class PositionIds {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,15 @@ inline std::string_view Trimmed(std::string_view text, std::string_view blanks) 
   const size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// Returns the `name` of each item, in order.
+template <typename List>
+std::vector<std::string> NamesIn(const List& items) {
+  std::vector<std::string> names;
+  names.reserve(std::size(items));
+  for (const auto& item : items) names.emplace_back(item.name);
+  return names;
 }
 
 // Returns "a, b, c"; if `last` is " and ", "a, b and c".

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/chat/chat_options.h"
+#include "core/chat/chat_template.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_operations.h"
 #include "kernels/check.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "kernels/instruction_set.h"
 
 namespace midscope {
@@ -37,11 +38,7 @@ std::string ProductsName(Products products) {
   return "";
 }
 
-std::vector<std::string> ProductsNames() {
-  std::vector<std::string> names;
-  for (const NamedProducts& each : kNamedProducts) names.emplace_back(each.name);
-  return names;
-}
+std::vector<std::string> ProductsNames() { return NamesIn(kNamedProducts); }
 
 std::optional<Products> FindProducts(std::string_view name) {
   for (const NamedProducts& each : kNamedProducts) {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-#include "core/base/mapped_file_guard.h"
+#include "core/base/memory_map.h"
 
 namespace midscope {
 namespace {

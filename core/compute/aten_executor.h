@@ -6,7 +6,7 @@
 
 namespace midscope {
 
-// Calls UseSignalStack (core/base/mapped_file_guard.h) in all threads that work for the calling
+// Calls UseSignalStack (core/base/memory_map.h) in all threads that work for the calling
 // one. After the first call with this number of threads, it has no effect.
 void UseSignalStacks();
 

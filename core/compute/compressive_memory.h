@@ -19,11 +19,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/compute/segment_memory.h"
+#include "core/intervention/intervention.h"
 #include "core/plan/attention_plan.h"
 #include "kernels/parallel.h"
 
 namespace midscope {
+
+// One layer's compressive memory, as stored in a trace.
+struct SegmentMemory {
+  int64_t segment = 0;  // tokens
+  MemoryUpdate update = MemoryUpdate::kLinear;
+  int64_t rows = 0;     // rows 0 .. rows - 1 have been added
+  at::Tensor matrix;    // [key_value_heads, head_dim, head_dim] float32; undefined while rows is 0
+  at::Tensor key_sums;  // [key_value_heads, head_dim, 1] float32
+};
 
 // Adds segments to `state` until it contains rows 0 .. rows - 1 (whole segments); starts from an
 // empty state if it belongs to another plan or contains later rows. k and v [>= rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices that can run layers on this machine, with their names and memory, as plain values.
+// The devices of this machine (core/compute/placement.h) that this build can use.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,15 @@
 #include "core/compute/placement.h"
 
 namespace midscope {
+
+// Throws Error (usage) for a device that this build or this machine does not have.
+void CheckDevices(const Placement& placement);
+
+// Returns the devices that CheckDevices accepts on this machine: "cpu", "cpu:portable" and the GPUs
+// found.
+std::vector<DeviceName> AvailableDevices();
+
+// The devices that can run layers on this machine, with their names and memory, as plain values.
 
 struct DeviceFacts {
   DeviceName device;

@@ -39,7 +39,7 @@ struct Placement {
 };
 
 // Throws Error (usage) for an unknown device, or a count that is not a number above 0. See
-// available_devices.h for the check whether the machine has the device.
+// device_facts.h for the check whether the machine has the device.
 Placement ParsePlacement(std::string_view text);
 
 // Returns "cuda:0" or "cpu:portable".

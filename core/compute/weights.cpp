@@ -97,8 +97,7 @@ class Loader {
 
   at::Tensor Floats(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef& tensor = Require(name, rows, columns);
-    WeightMatrix matrix(source_.path(), {{FileName(tensor, name), &tensor}},
-                        kernels::Dtype::kFloat32);
+    WeightMatrix matrix(source_.path(), {{tensor.NameOr(name), &tensor}}, kernels::Dtype::kFloat32);
     matrix.Expand(executor_);
     return matrix.expanded();
   }
@@ -126,8 +125,8 @@ class Loader {
     const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
     const bool own_keys = attention.keys_of < 0;
-    if (attention.recurrent) {
-      if (config_.HasMixer(layer)) weights.mixer = Mixer(prefix);
+    if (!attention.attends()) {
+      if (attention.recurrent) weights.mixer = Mixer(prefix);
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -139,9 +138,9 @@ class Loader {
                                  {prefix + (attention.value_is_key ? "key" : "value"), kv_width}});
     }
     const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
-    if (!attention.recurrent)
+    if (attention.attends())
       weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
-    if (config_.gated_attention && !attention.recurrent)
+    if (config_.gated_attention && attention.attends())
       weights.attention_gate = Stack(config_.hidden, {{prefix + "attention_gate", q_width}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
@@ -167,7 +166,7 @@ class Loader {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
-    if (attention.recurrent) return weights;
+    if (!attention.attends()) return weights;
     if (config_.plain_query_key_norm) {
       if (attention.rotary) weights.query_norm.assign(static_cast<size_t>(head_dim), 1.0f);
       weights.key_norm = weights.query_norm;
@@ -337,16 +336,12 @@ class Loader {
     tensors.reserve(parts.size());
     for (const Part& part : parts) {
       const TensorRef& tensor = Require(part.name, part.outputs, inputs);
-      tensors.push_back({FileName(tensor, part.name), &tensor});
+      tensors.push_back({tensor.NameOr(part.name), &tensor});
     }
     return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
   // Returns the tensor's name in the file.
-  static std::string FileName(const TensorRef& tensor, const std::string& name) {
-    return tensor.file_name.empty() ? name : tensor.file_name;
-  }
-
   // Throws Error unless the tensor exists with this shape, which limits how much of it is read.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
@@ -371,7 +366,7 @@ class Loader {
     std::vector<float> values(static_cast<size_t>(width));
     kernels::Dequantise(tensor.format.type, tensor.Row(0), width, values.data());
     for (const float value : values) {
-      if (!std::isfinite(value)) throw NotFinite(source_.path(), FileName(tensor, name));
+      if (!std::isfinite(value)) throw NotFinite(source_.path(), tensor.NameOr(name));
     }
     return values;
   }

@@ -42,7 +42,7 @@ struct DecoderOptions {
   // If false, every layer sees all keys, whatever the model's window (as in transformers with
   // sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
   bool sliding_window = true;
-  // Allows runs longer than the context (core/plan/context_limit.h).
+  // Allows runs longer than the context (core/plan/run_positions.h).
   bool beyond_context = false;
   WeightStorage weights = WeightStorage::kAuto;
   // Integer products need the weights as they are stored in the file (not kExpanded), on the CPU.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "core/decoder/mlp.h"
+#include "core/decoder/expert_choice.h"
+
+#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 namespace midscope {
@@ -73,6 +76,21 @@ void MixSparsely(const ExpertSettings& settings, std::span<float> logits) {
   std::copy(weights.begin(), weights.end(), logits.begin());
 }
 
+// As MixSparsely, for rows.
+at::Tensor SparselyMixedRows(const ExpertSettings& settings, const at::Tensor& logits) {
+  at::Tensor others = logits;
+  at::Tensor weights = at::zeros_like(logits);
+  for (int64_t turn = 0; turn < settings.per_row; ++turn) {
+    const auto [largest, chosen] = others.detach().max(-1, /*keepdim=*/true);
+    const at::Tensor size = at::maximum(logits.detach().abs(), largest);
+    const at::Tensor far = largest - logits.detach() > size * (2 * settings.jitter);
+    const at::Tensor shares = at::softmax(others.masked_fill(far, kNever), -1);
+    weights = weights.scatter(1, chosen, shares.gather(1, chosen));
+    others = others.scatter(1, chosen, kNever);
+  }
+  return weights;
+}
+
 }  // namespace
 
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
@@ -93,6 +111,28 @@ void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice
                       static_cast<float>(settings.scale);
   }
   std::copy(weights.begin(), weights.end(), values.begin());
+}
+
+at::Tensor ExpertWeightsOfRows(const ExpertSettings& settings, const at::Tensor& logits,
+                               const at::Tensor& choice_bias) {
+  if (settings.score == ExpertScore::kSparseMixer) return SparselyMixedRows(settings, logits);
+  const at::Tensor scores =
+      settings.score == ExpertScore::kSoftmax ? at::softmax(logits, -1) : at::sigmoid(logits);
+  at::Tensor choice = (settings.scales_input ? logits : scores).detach();
+  if (choice_bias.defined()) choice = choice + choice_bias;
+  if (settings.groups > 1) {
+    const at::Tensor groups = choice.unflatten(1, {settings.groups, -1});
+    const int64_t counted = settings.groups_by_largest ? 1 : 2;
+    const at::Tensor of_groups = std::get<0>(groups.topk(counted, -1)).sum(-1);
+    const at::Tensor kept = std::get<1>(of_groups.topk(settings.groups_per_row, -1));
+    const at::Tensor left_out = at::ones_like(of_groups, at::kBool).scatter(1, kept, 0);
+    choice = groups.masked_fill(left_out.unsqueeze(2), kNever).flatten(1);
+  }
+  const at::Tensor chosen = std::get<1>(choice.topk(settings.per_row, -1));
+  at::Tensor weights = scores.gather(1, chosen);
+  if (settings.normalised)
+    weights = weights / (weights.sum(-1, /*keepdim=*/true) + settings.sum_epsilon);
+  return at::zeros_like(scores).scatter(1, chosen, weights * settings.scale);
 }
 
 }  // namespace midscope

@@ -15,7 +15,7 @@
 #include "core/compute/weights.h"
 #include "core/decoder/attention/attention_step.h"
 #include "core/decoder/sequence_pass.h"
-#include "core/decoder/shown_copies.h"
+#include "core/decoder/show_rows.h"
 #include "core/decoder/trace_storage.h"
 
 namespace midscope {

@@ -5,9 +5,16 @@
 // norms, parallel blocks and biases: the statistics of each norm are fixed at the run's values.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/model/model_config.h"
+
 namespace midscope {
+
+struct Weights;
+struct LayerWeights;
 
 // For a row x of the residual stream that leaves the last block, the difference of two tokens'
 // logits before the final soft cap is s (x . direction) + constant; s = 1 / sqrt(mean(x^2) +
@@ -28,5 +35,17 @@ struct HeadDirections {
   std::vector<double> of_z;  // [heads * head_dim]
   double constant = 0;       // from the biases of the projection and an output norm
 };
+
+// The rest is internal to core.
+
+// Returns the logit of `token` minus that of `against`. Throws Error if stored weights are not
+// finite.
+LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
+                                  int32_t against);
+
+// z [heads * head_dim] is only used for the statistics of an output norm. Reads the layer's output
+// projection once.
+HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
+                                  std::span<const float> z, std::span<const double> direction);
 
 }  // namespace midscope

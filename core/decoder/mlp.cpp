@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/mlp.h"
 
+#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include <ATen/ATen.h>
-
-#include "core/compute/activations.h"
 #include "core/decoder/expert_choice.h"
 #include "core/decoder/project.h"
+#include "core/model/model_config.h"
 
 namespace midscope {
-
 namespace {
+
+// The gated activation of gpt-oss: sets out [rows, width] to Activation::kClampedSwiglu of x [rows,
+// gate then up, 2 width], in any floating type, on any device; computed in float32.
+void ApplyClampedSwiglu(const ClampedSwiglu& settings, const at::Tensor& x, const at::Tensor& out) {
+  const int64_t width = out.size(1);
+  const at::Tensor gate = x.narrow(1, 0, width).to(at::kFloat).clamp_max(settings.limit);
+  const at::Tensor up =
+      x.narrow(1, width, width).to(at::kFloat).clamp(-settings.limit, settings.limit);
+  out.copy_(up.add(1.0).mul_(gate).mul_(gate.mul(settings.gain).sigmoid_()));
+}
+
+double Softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
+// The activation of Apertus, whose settings are learned separately for each layer: replaces x
+// [rows, width], in any floating type, on any device; computed in float32.
+void ApplyXielu(const XieluSettings& settings, const at::Tensor& x) {
+  const double positive = Softplus(settings.alpha_positive);
+  const double negative = settings.beta + Softplus(settings.alpha_negative);
+  const at::Tensor values = x.to(at::kFloat);
+  const at::Tensor above = values.square().mul_(positive);
+  const at::Tensor below = values.clamp_max(settings.epsilon).expm1_().sub_(values).mul_(negative);
+  x.copy_(at::where(values > 0, above, below).add_(values, settings.beta));
+}
 
 bool HasKernel(Activation activation) {
   return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;

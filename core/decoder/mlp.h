@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The MLP of a layer, whole or of experts. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,19 +10,15 @@
 
 namespace midscope {
 
-// The first half of an MLP: what its down projection reads. Internal to core.
-
-// activation(gate) * up, or activation(up), of x [rows, hidden] on the device of `ops`: [rows,
-// feed-forward]. xielu: of models with that activation. Returns early when cancelled, or throws
-// Cancelled.
+// The input of the down projection: activation(gate) * up, or activation(up), of x [rows, hidden]
+// on the device of `ops`: [rows, feed-forward]. xielu: of models with that activation. Returns
+// early when cancelled, or throws Cancelled.
 at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const MlpWeights& mlp,
                         const XieluSettings& xielu, const at::Tensor& x,
                         const ProductContext& context);
 
-// The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
-// Internal to core.
-
-// Arguments of all its functions. `ops` is the layer's.
+// Arguments of the functions of an MLP with experts: router, the experts that rows chose, and the
+// shared ones. `ops` is the layer's.
 struct ExpertStep {
   const ModelConfig& config;
   const LayerOps& ops;

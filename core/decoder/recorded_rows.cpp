@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/decoder/attention/scaled_projections.h"
-#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/run_sequences.h"
 #include "core/plan/plan_changes.h"
 
 namespace midscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Applies a residual plan's edits to the stream of one sequence. Internal to core.
+// Applies a plan's edits of the stream and of heads' outputs to one sequence. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,6 @@ namespace midscope {
 // over the prompt are computed when the layer runs all prompt rows, and stored in the trace for
 // runs of later rows.
 void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& residual);
-
-// Replaces the outputs of ablated heads. Internal to core.
 
 // Replaces the outputs of heads that the layer's plan ablates, in the sequence's active rows of z
 // [packed rows, heads * head_dim]. Sums for means are stored in the trace, for later rows.

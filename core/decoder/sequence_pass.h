@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "core/decoder/decoder.h"
-#include "core/decoder/hook_table.h"
+#include "core/decoder/hooks.h"
 #include "core/decoder/patch_hook.h"
-#include "core/decoder/shown_copies.h"
 #include "core/decoder/trace_storage.h"
 #include "core/plan/attention_plan.h"
 
 namespace midscope {
+
+class ShownCopies;
+struct ShownRows;
 
 // The active rows, which the current layer computes, are [active_first, rows), possibly none; in
 // the packed batch they start at packed_begin. Rows before active_first are in the trace.

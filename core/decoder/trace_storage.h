@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/compute/compressive_memory.h"
 #include "core/compute/device_faults.h"
-#include "core/compute/segment_memory.h"
 #include "core/decoder/trace.h"
 #include "kernels/types.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/memory_map.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 
 namespace midscope {
 
@@ -34,7 +34,7 @@ inline constexpr std::array<WeightNames, 2> kWeightNames = {
 class FolderWeights {
  public:
   // Throws Error if none of these files exists (with the reason and a remedy if there are other
-  // pickled files), for an invalid file (safetensors_header.h, torch_file.h), and for an index that
+  // pickled files), for an invalid file (safetensors.h, torch_file.h), and for an index that
   // names anything but a file of this folder or contradicts the files.
   explicit FolderWeights(const std::filesystem::path& folder);
 

@@ -61,7 +61,7 @@ struct GgufValue {
 // this object exists (moving it keeps them valid).
 class GgufFile {
  public:
-  // If a model is split into several files (gguf_shards.h), `path` is the first; the others are
+  // If a model is split into several files (GgufShardName), `path` is the first; the others are
   // found by their names. Throws Error naming the file and the fault: missing, truncated (with the
   // number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
   // ranges that overlap or leave the file, duplicate names; a shard other than the first, shards
@@ -110,5 +110,26 @@ class GgufFile {
   std::vector<GgufTensor> tensors_;
   std::map<std::string, size_t, std::less<>> tensor_indices_;
 };
+
+// The name of a file of a split GGUF model: PREFIX-00001-of-00003.gguf (llama.cpp's
+// llama_split_path).
+struct GgufShardName {
+  std::string prefix;
+  int64_t number = 0;  // 1 to count
+  int64_t count = 0;
+
+  // Returns the file name of another shard of the same model.
+  std::string OfShard(int64_t shard) const;
+};
+
+// Returns nullopt if `file_name` (with or without folders before it) is not the name of a shard.
+std::optional<GgufShardName> ParseGgufShardName(std::string_view file_name);
+
+// Whether `file_name` names a shard after the first. Such a shard is read through the first.
+bool IsLaterGgufShard(std::string_view file_name);
+
+// Returns those of `files` that can be opened as a GGUF model, sorted; shards after the first are
+// omitted.
+std::vector<std::filesystem::path> GgufModelsAmong(std::vector<std::filesystem::path> files);
 
 }  // namespace midscope

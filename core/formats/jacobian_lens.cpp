@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/formats/safetensors_writer.h"
+#include "core/formats/safetensors.h"
 #include "core/formats/torch_file.h"
 #include "kernels/check.h"
 #include "kernels/types.h"

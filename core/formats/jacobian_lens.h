@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "core/base/memory_map.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 
 namespace midscope {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "kernels/quantised/dequantise.h"
 
 namespace midscope {

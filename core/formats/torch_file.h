@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 
 namespace midscope {
 

@@ -19,8 +19,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
-#include "core/formats/text_writer.h"
 
 namespace midscope {
 namespace {

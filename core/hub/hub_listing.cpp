@@ -13,7 +13,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/formats/folder_weights.h"
-#include "core/formats/gguf_shards.h"
+#include "core/formats/gguf_file.h"
 
 namespace midscope {
 namespace {

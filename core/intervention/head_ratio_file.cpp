@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "core/intervention/head_ratio_file.h"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <random>
+#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/hashes.h"
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
+#include "core/base/random.h"
 #include "core/base/record_names.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/formats/csv_rows.h"
-#include "core/intervention/head_order.h"
 
 namespace midscope {
+
+// The standard specifies the engine's numbers, but not the result of std::shuffle. SplitMix64 first
+// mixes seed and layer, so that neighbouring ones give unrelated orders.
+std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count) {
+  std::mt19937_64 engine(SplitMix64(SplitMix64(seed).Next() + static_cast<uint64_t>(layer)).Next());
+  std::vector<int64_t> items(count);
+  std::iota(items.begin(), items.end(), 0);
+  for (size_t last = count; last > 1; --last) std::swap(items[last - 1], items[engine() % last]);
+  return items;
+}
+
 namespace {
 
 constexpr int64_t kMaxRatioFileBytes = int64_t{16} << 20;

@@ -2,13 +2,19 @@
 // Reads a position ratio for every head from a file written by a user or by `midscope export`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/intervention/intervention.h"
 
 namespace midscope {
+
+// Returns the random order in which the heads of a layer get their ratios: a permutation of 0 ..
+// count - 1 that depends only on (seed, layer), not on the machine.
+std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count);
 
 // The smallest and the largest ratio by which a position may be divided.
 inline constexpr double kSmallestRatio = 0.01;

@@ -132,12 +132,6 @@ ListedHeads HeadsOfJson(const std::string& file, std::string_view text) {
   return heads;
 }
 
-std::string_view TrimmedPart(std::string_view text, std::string_view what) {
-  const size_t first = text.find_first_not_of(what);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(what) - first + 1);
-}
-
 // Removes and returns the part of `rest` before the next character of `ends`.
 std::string_view NextPart(std::string_view& rest, std::string_view ends) {
   const size_t end = std::min(rest.find_first_of(ends), rest.size());
@@ -150,16 +144,16 @@ constexpr std::string_view kYamlKey = "attn_head_set:";
 
 ListedHeads HeadsOfYaml(const std::string& file, std::string_view text) {
   std::string_view line = text.substr(text.find(kYamlKey) + kYamlKey.size());
-  line = TrimmedPart(NextPart(line, "\n"), kHeadSetBlanks);
+  line = Trimmed(NextPart(line, "\n"), kHeadSetBlanks);
   if (line.starts_with('"')) {
     line.remove_prefix(1);
     line = NextPart(line, "\"");
   } else {
-    line = TrimmedPart(NextPart(line, "#"), kHeadSetBlanks);
+    line = Trimmed(NextPart(line, "#"), kHeadSetBlanks);
   }
   ListedHeads heads(file);
   while (!line.empty()) {
-    const std::string word(TrimmedPart(NextPart(line, ","), kHeadSetBlanks));
+    const std::string word(Trimmed(NextPart(line, ","), kHeadSetBlanks));
     int64_t layer = 0;
     int64_t head = 0;
     if (!ReadPair(word, layer, head))
@@ -173,7 +167,7 @@ ListedHeads HeadsOfTable(const std::string& file, std::string_view text) {
   ListedHeads heads(file);
   int64_t layer = 0;
   while (!text.empty()) {
-    std::string_view line = TrimmedPart(NextPart(text, "\n"), kHeadSetBlanks);
+    std::string_view line = Trimmed(NextPart(text, "\n"), kHeadSetBlanks);
     if (line.empty()) continue;
     for (int64_t head = 0; !line.empty(); ++head) {
       double score = 0;
@@ -185,7 +179,7 @@ ListedHeads HeadsOfTable(const std::string& file, std::string_view text) {
             "The file has none of the known formats of head lists");
       }
       heads.Add(layer, head, true, score);
-      line = TrimmedPart(line, kHeadSetBlanks);
+      line = Trimmed(line, kHeadSetBlanks);
     }
     ++layer;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/intervention/intervention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "core/intervention/term_type.h"
 

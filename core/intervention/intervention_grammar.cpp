@@ -95,8 +95,7 @@ const TermType* FindTerm(const TextAtom& name, const std::vector<TermType>& type
 }
 
 void CheckArgumentName(const TextTerm& term, const TextArgument& argument) {
-  std::vector<std::string> known;
-  for (const Parameter& described : term.term->arguments) known.push_back(described.name);
+  std::vector<std::string> known = NamesIn(term.term->arguments);
   if (std::find(known.begin(), known.end(), argument.name) == known.end()) {
     throw ErrorAt(argument.column,
                   "'" + term.term->name + "' has no argument '" + argument.name + "'",

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/intervention/term_form.h"
 
-namespace midscope {
+#include <algorithm>
 
+#include "core/base/parameter.h"
+
+namespace midscope {
 namespace {
 
 // Describes a text of a kind that only terms have.
@@ -82,6 +85,51 @@ void CheckDigest(const TextTerm& term, const std::string& what, const std::strin
                 "the " + what + " in " + OnlyValue(*Find(term, "file")).text +
                     " are others now: their digest is " + now,
                 "Bring the file back, or leave digest out to take it as it is");
+}
+
+namespace {
+
+Parameter DescribedRule() { return DescribedRows("", "all"); }
+
+bool IsRule(const TextAtom& atom) {
+  const Parameter rule = DescribedRule();
+  const bool chosen =
+      std::find(rule.choices.begin(), rule.choices.end(), atom.text) != rule.choices.end();
+  return !atom.quoted && (chosen || NumberedPart(rule, atom.text));
+}
+
+}  // namespace
+
+Parameter DescribedChosenRows(const std::string& name, const std::string& help) {
+  Parameter rows = DescribedSpan();
+  rows.name = name;
+  rows.help = help +
+              ": a passage by name (question) or as tokens (400:600), or last, answer, last:N, all "
+              "as in rows of other terms.";
+  rows.required = false;
+  return rows;
+}
+
+ChosenRows ReadChosenRows(const TextArgument& argument) {
+  ChosenRows rows;
+  rows.by_rule = IsRule(OnlyValue(argument));
+  if (rows.by_rule) {
+    rows.rule = ReadRows(argument, DescribedRule());
+  } else {
+    rows.passage = ReadSpan(argument);
+  }
+  return rows;
+}
+
+std::string ChosenRowsText(const ChosenRows& rows) {
+  if (rows.by_rule) return RowsText(rows.rule, DescribedRule());
+  // A passage that has such a name is still a passage.
+  const std::string text = SpanText(rows.passage);
+  return IsRule({text, 0}) ? '"' + text + '"' : text;
+}
+
+void ResolveRows(ChosenRows& rows, const SpanResolver& resolver) {
+  if (!rows.by_rule) rows.passage = resolver.tokens(rows.passage);
 }
 
 }  // namespace midscope

@@ -11,6 +11,7 @@
 //   SpanArgument<Crop>                 the member `span`: a passage's name, 400:600
 //   HeadsArgument<Ablation>            the member `heads`: L12H3, [L12H3,L14G0], all, file:NAME
 //   HeadSetArgument<Boost>             as above, where the default is all
+//   ChosenRowsArgument<&Set::rows>     question, 400:600, last, answer, last:N, all
 // clang-format on
 #pragma once
 
@@ -25,6 +26,7 @@
 #include "core/base/parameter.h"
 #include "core/intervention/intervention_grammar.h"
 #include "core/intervention/intervention_values.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 
@@ -306,5 +308,26 @@ auto ReadTermFile(const TextTerm& term, Read read) {
 // Throws Error (usage) if the term states a digest other than `now`. `what`: the plural noun for
 // the numbers.
 void CheckDigest(const TextTerm& term, const std::string& what, const std::string& now);
+
+// The argument of edits that apply to chosen rows, given by rule or as a passage: question,
+// 400:600, last, answer, last:N, all. Described without a default. The possible values are appended
+// to `help`.
+Parameter DescribedChosenRows(const std::string& name, const std::string& help);
+
+// Throws Error (usage) if the argument is not valid.
+ChosenRows ReadChosenRows(const TextArgument& argument);
+std::string ChosenRowsText(const ChosenRows& rows);
+
+void ResolveRows(ChosenRows& rows, const SpanResolver& resolver);
+
+template <auto kMember>
+BoundArgument<term_form::ClassOf<kMember>> ChosenRowsArgument(const std::string& name,
+                                                              const std::string& help) {
+  return {DescribedChosenRows(name, help),
+          [](auto& value, const TextArgument& argument, const Parameter&) {
+            value.*kMember = ReadChosenRows(argument);
+          },
+          [](const auto& value, const Parameter&) { return ChosenRowsText(value.*kMember); }};
+}
 
 }  // namespace midscope

@@ -20,12 +20,11 @@
 #include "core/model/changed_source.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_tensors.h"
-#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/quantisation_settings.h"
 #include "core/model/quantised_folder.h"
-#include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
+#include "core/model/unsupported_layers.h"
 
 namespace midscope {
 namespace {
@@ -36,6 +35,8 @@ struct Described {
   const Family* family = nullptr;
   const TextWrapper* wrapper = nullptr;  // null: not part of another model
   ConfigJson text;                       // configuration of the decoder
+  // The scheme of quantised weights; none for floats, and for MXFP4, which families read.
+  std::optional<QuantisationSettings> quantisation = std::nullopt;
 };
 
 [[noreturn]] void FailType(const ConfigJson& json, const std::string& type) {
@@ -53,7 +54,7 @@ struct Described {
           ". How to add a family: core/model/families/README.md in Midscope's source");
 }
 
-Described Describe(const ConfigJson& json) {
+Described FamilyOf(const ConfigJson& json) {
   const std::string type = json.Text("model_type", "");
   if (const Family* family = FindModelType(type)) return {family, nullptr, json};
   const std::vector<const TextWrapper*> wrappers = FindTextWrappers(type);
@@ -83,7 +84,6 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
   return ConfigJson::Read(path);
 }
 
-// Returns the scheme of quantised weights; none for floats, and for MXFP4, which families read.
 std::optional<QuantisationSettings> Quantisation(const ConfigJson& json,
                                                  const Described& described) {
   auto quantised = json.Object("quantization_config");
@@ -97,9 +97,15 @@ std::optional<QuantisationSettings> Quantisation(const ConfigJson& json,
       "Use the model's float weights, or a quantised .gguf file");
 }
 
+Described Describe(const ConfigJson& json) {
+  Described described = FamilyOf(json);
+  described.quantisation = Quantisation(json, described);
+  return described;
+}
+
 ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   ModelConfig config;
-  const auto quantised = Quantisation(json, described);
+  const auto& quantised = described.quantisation;
   if (quantised && quantised->quantises_activations) {
     config.notes.push_back("its scheme (" + quantised->method +
                            ") also quantises activations while a model runs; here it is applied "
@@ -237,7 +243,7 @@ class FolderModel : public ModelSource {
         config_(ReadConfig(json, described)),
         file_(folder),
         stored_(file_.tensors()),
-        matrices_(TakeMatrices(Quantisation(json, described))),
+        matrices_(TakeMatrices(described.quantisation)),
         weights_(WeightsOf(file_, std::move(stored_), matrices_, described, folder.string(),
                            &config_, &joined_)),
         table_(config_, described.family->folder_tensors(described.text), weights_, {},

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "core/model/families/family.h"
 #include "core/model/tensor_table.h"
 

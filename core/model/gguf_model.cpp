@@ -9,10 +9,9 @@
 #include "core/base/utf8.h"
 #include "core/formats/gguf_metadata.h"
 #include "core/model/families/family.h"
-#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
-#include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
+#include "core/model/unsupported_layers.h"
 
 namespace midscope {
 namespace {

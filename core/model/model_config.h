@@ -80,8 +80,7 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-// The halves of a layer: attention or a mixer, and an MLP; or one of them alone (nemotron_h). A
-// layer of an MLP alone is also `recurrent`.
+// The halves of a layer: attention or a mixer, and an MLP; or one of them alone (nemotron_h).
 enum class LayerHalves { kBoth, kMixer, kMlp };
 
 // Settings that may differ from layer to layer.
@@ -94,12 +93,14 @@ struct LayerAttention {
   int64_t head_dim = 0;         // if it is not the model's, which is the largest; else 0 (gemma4)
   int64_t key_value_heads = 0;  // if they are not the model's; else 0
   bool value_is_key = false;    // the projected key is also the value: there is no value matrix
-  bool recurrent = false;       // no attention: ModelConfig::Mixer mixes the rows instead
+  bool recurrent = false;       // ModelConfig::Mixer mixes the rows instead of attention
   // The earlier layer whose keys and values this one reads, instead of projecting its own (gemma4);
   // -1: none. They are rotated as this layer's plan says.
   int64_t keys_of = -1;
   int64_t feed_forward = 0;  // if it is not the model's; else 0
   LayerHalves halves = LayerHalves::kBoth;
+  bool mixes() const { return halves != LayerHalves::kMlp; }
+  bool attends() const { return mixes() && !recurrent; }
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -222,7 +223,7 @@ struct ModelConfig {
   // 0: no projections.
   int64_t embedding_width = 0;
   int64_t trained_context = 0;  // tokens
-  // Whether runs may be longer than the context (core/plan/context_limit.h): an option of the
+  // Whether runs may be longer than the context (core/plan/run_positions.h): an option of the
   // decoder, not of the file.
   bool beyond_context = false;
 
@@ -314,11 +315,11 @@ struct ModelConfig {
   LayerAttention AttentionOf(int64_t layer) const {
     return attention.empty() ? LayerAttention{} : attention.at(static_cast<size_t>(layer));
   }
-  bool HasAttention(int64_t layer) const { return !AttentionOf(layer).recurrent; }
+  bool HasAttention(int64_t layer) const { return AttentionOf(layer).attends(); }
   bool HasMlp(int64_t layer) const { return AttentionOf(layer).halves != LayerHalves::kMixer; }
   // Whether a row of the layer's output depends on other rows of its input.
-  bool MixesRows(int64_t layer) const { return AttentionOf(layer).halves != LayerHalves::kMlp; }
-  bool HasMixer(int64_t layer) const { return !HasAttention(layer) && MixesRows(layer); }
+  bool MixesRows(int64_t layer) const { return AttentionOf(layer).mixes(); }
+  bool HasMixer(int64_t layer) const { return MixesRows(layer) && !HasAttention(layer); }
   bool HasMixers() const { return delta_rule.used() || convolution.used() || state_space.used(); }
   MixerSizes Mixer() const {
     const DeltaRule& rule = delta_rule;

@@ -36,7 +36,7 @@ void CheckRope(const ModelConfig& config, const std::string& thing) {
 void CheckMixer(const ModelConfig& config, const std::string& thing) {
   const DeltaRule& rule = config.delta_rule;
   const StateSpace& space = config.state_space;
-  const auto attends = [&](const LayerAttention& layer) { return !layer.recurrent; };
+  const auto attends = [](const LayerAttention& layer) { return layer.attends(); };
   if (config.HasMixers() &&
       std::none_of(config.attention.begin(), config.attention.end(), attends)) {
     throw Failure(thing, "none of its layers has attention, which is not supported");

@@ -17,7 +17,7 @@
 #include "core/base/text.h"
 #include "core/formats/config_json.h"
 #include "core/formats/folder_weights.h"
-#include "core/formats/gguf_shards.h"
+#include "core/formats/gguf_file.h"
 #include "core/hub/model_cache.h"
 #include "core/model/adapter_file.h"
 #include "core/model/folder_model.h"

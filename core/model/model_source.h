@@ -75,6 +75,10 @@ struct TensorRef {
   std::vector<int64_t> row_order;  // [rows], or empty: 0, 1, 2, ...
   std::string file_name;           // the tensor's name in the file, for messages
 
+  // Returns the name in the file if it is known, else `name`.
+  const std::string& NameOr(const std::string& name) const {
+    return file_name.empty() ? name : file_name;
+  }
   const std::byte* Row(int64_t row) const {
     return data + (row_order.empty() ? row : row_order[static_cast<size_t>(row)]) * row_bytes;
   }

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/formats/quantised_matrix.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "core/model/quantisation_settings.h"
 
 namespace midscope {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/row_plans.h"
+#include "core/plan/run_positions.h"
 #include "core/plan/term_plans.h"
 #include "kernels/types.h"
 

@@ -14,6 +14,7 @@
 #include "core/intervention/patch.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
+#include "kernels/position_awareness.h"
 
 namespace midscope {
 
@@ -186,6 +187,14 @@ HeadRatios ResolveRatios(const RatioRule& rule, std::span<const double> scores,
 // rotation [heads, keys].
 HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int64_t keys,
                               int64_t heads, int64_t key_value_heads);
+
+// Returns the threshold by which Ms-PoE's position-awareness score counts keys. The public code
+// counts keys above it, the paper those that reach it; the score follows the intervention's choice
+// and its alpha of Ms-PoE.
+kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention);
+
+// Like AwarenessRule above, for the value of a Ms-PoE term.
+kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme);
 
 // Whether the rule needs no scores: order sequential, reversed or random.
 bool RatiosAreFixed(const RatioRule& rule);

@@ -5,9 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/intervention/head_order.h"
+#include "core/intervention/head_ratio_file.h"
 #include "core/plan/attention_plan.h"
-#include "core/plan/awareness_rule.h"
 #include "kernels/position_awareness.h"
 
 namespace midscope {
@@ -75,6 +74,17 @@ std::vector<int64_t> RampIndices(const RatioRule& rule, std::span<const double> 
 }
 
 }  // namespace
+
+kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme) {
+  return {scheme.mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
+                                          : kernels::ThresholdRule::kAtLeast,
+          scheme.alpha};
+}
+
+kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention) {
+  const auto* scheme = intervention.Find<MsPoe>();
+  return scheme ? AwarenessRule(*scheme) : kernels::AwarenessThreshold();
+}
 
 bool RatiosAreFixed(const RatioRule& rule) {
   return rule.scheme.order == MsPoeOrder::kSequential ||

@@ -39,8 +39,6 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
 std::vector<int64_t> FirstRowsToRun(std::vector<int64_t> changed_rows, int64_t first_layer,
                                     int64_t rows);
 
-// Functions that all terms use to compile an intervention to plans. Internal to core.
-
 // Throws Error (usage) that names `term` if the model lacks one of the layers.
 void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term);
 

@@ -31,16 +31,19 @@ void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& pla
   }
 }
 
-[[noreturn]] void RefuseWithoutAttention(const TermPlans& plans, const std::string& which) {
+// which: "layer 3 has". `mixes`: whether one of these layers has a mixer.
+[[noreturn]] void RefuseWithoutAttention(const TermPlans& plans, const std::string& which,
+                                         bool mixes) {
   std::string attending;
   for (int64_t layer = 0; layer < plans.config.layers; ++layer) {
     if (!plans.config.HasAttention(layer)) continue;
     attending += (attending.empty() ? "" : ", ") + std::to_string(layer);
   }
-  throw UsageError(
-      plans.term,
-      fmt::format("{} no attention: {} mixes its tokens instead", which, plans.config.Mixer().kind),
-      "This model attends in layers " + attending);
+  throw UsageError(plans.term,
+                   which + (mixes ? fmt::format(" no attention: {} mixes its tokens instead",
+                                                plans.config.Mixer().kind)
+                                  : " no attention, only an MLP"),
+                   "This model attends in layers " + attending);
 }
 
 }  // namespace
@@ -123,12 +126,14 @@ void ForLayers(const LayerSet& layers, const TermPlans& plans,
 void ForAttentionLayers(const LayerSet& layers, const TermPlans& plans,
                         const std::function<void(AttentionPlan& plan, int64_t layer)>& change) {
   bool any = false;
+  bool mixes = false;
   ForLayers(layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+    mixes = mixes || plans.config.HasMixer(layer);
     if (!plans.config.HasAttention(layer)) return;
     any = true;
     change(plan, layer);
   });
-  if (!any) RefuseWithoutAttention(plans, "layers " + layers.Text() + " have");
+  if (!any) RefuseWithoutAttention(plans, "layers " + layers.Text() + " have", mixes);
 }
 
 RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const TermPlans& plans) {
@@ -167,7 +172,8 @@ void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
     }
     const int64_t members = name.group ? config.heads / key_heads : 1;
     if (!every && !config.HasAttention(name.layer))
-      RefuseWithoutAttention(plans, fmt::format("layer {} has", name.layer));
+      RefuseWithoutAttention(plans, fmt::format("layer {} has", name.layer),
+                             config.HasMixer(name.layer));
     const int64_t last_layer = every ? config.layers - 1 : name.layer;
     for (int64_t layer = every ? 0 : name.layer; layer <= last_layer; ++layer) {
       if (!config.HasAttention(layer)) continue;

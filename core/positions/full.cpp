@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/error.h"
-#include "core/positions/draws.h"
+#include "core/positions/position_sampler.h"
 #include "core/positions/samplers.h"
 
 namespace midscope::full {

@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/base/random.h"
 
 namespace midscope {
 
 // One sequence from a sampler: which tokens of a document it contains, and their position ids.
-
 // Both members are [token], of the same length. position_id increases strictly. token_index does
 // too, except with CREAM if the middle segment overlaps the tail of a short document, as in its
 // public code.
@@ -68,5 +68,33 @@ const PositionSampler* FindPositionSampler(std::string_view name);
 // request or options for which no sample can be made.
 DrawPositions PreparePositions(const PositionSampler& sampler, const PositionRequest& request,
                                const OptionSet& options);
+
+// Makes the choice of a sampler, which must be given.
+Parameter SamplerChoice(const std::string& name, const std::string& help);
+
+// Returns the parameters of all samplers as options of a command, grouped by sampler.
+std::vector<Parameter> SamplerOptions();
+
+// Throws Error (usage) if an option of a sampler that is not one of `samplers` is set.
+void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
+                         const OptionSet& options);
+
+// Code shared by samplers: a sample's random numbers and runs of integers. Internal to
+// core/positions.
+
+// Returns a uniform integer in [first, last], both inclusive; first <= last.
+inline int64_t UniformInteger(SplitMix64& random, int64_t first, int64_t last) {
+  return first + static_cast<int64_t>(random.Below(static_cast<uint64_t>(last - first) + 1));
+}
+
+// Returns a uniform multiple of 2^-53 in [0, 1).
+inline double UniformShare(SplitMix64& random) {
+  return static_cast<double>(random.Next() >> 11) * 0x1p-53;
+}
+
+// Appends the `count` integers first, first + 1, ...
+inline void AppendRun(std::vector<int64_t>& values, int64_t first, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values.push_back(first + i);
+}
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <bit>
 
-#include "core/positions/draws.h"
+#include "core/positions/position_sampler.h"
 #include "core/positions/samplers.h"
 
 namespace midscope::randpos {

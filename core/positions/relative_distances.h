@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/positions/cream_segments.h"
+#include "core/positions/cream.h"
 
 namespace midscope {
 

@@ -10,9 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/plan/attention_plan.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
+#include "core/plan/run_positions.h"
 #include "core/run/row_batches.h"
 #include "core/run/scoring.h"
 #include "core/run/shared_prefix.h"

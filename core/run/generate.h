@@ -66,7 +66,7 @@ std::unique_ptr<Trace> GreedyTrace(const Decoder& decoder, int64_t prompt_tokens
 // `enough` returns true or new_tokens is reached. The prompts are packed into batches of bounded
 // size. The texts equal those of Generate() for each prompt, within the rounding of packed matrix
 // products; with shared traces, within that of what-if runs (what_if.h). Throws Error (usage) if
-// prompt and new tokens are longer than LongestRun (context_limit.h), and Cancelled.
+// prompt and new tokens are longer than LongestRun (core/plan/run_positions.h), and Cancelled.
 std::vector<Generated> GenerateGreedy(const Decoder& decoder,
                                       std::span<const GreedyRequest> requests,
                                       const JobContext& context = {});

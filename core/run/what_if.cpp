@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "core/base/memory_map.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"
-#include "core/plan/awareness_rule.h"
+#include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/row_batches.h"
 #include "core/run/shared_prefix.h"

@@ -72,7 +72,7 @@ namespace midscope {
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
   HeadMatrix position_ratio;
-  // [layer, head] and [layer, head, key], by the intervention's threshold (awareness_rule.h); empty
+  // [layer, head] and [layer, head, key], by the intervention's threshold (AwarenessRule); empty
   // unless requested.
   std::vector<float> position_awareness;
   std::vector<uint8_t> counted_keys;  // 1: the score counts the key

@@ -18,12 +18,6 @@ void Apply(const BaseChange& scheme, const TermPlans& plans) {
   ReplaceFrequencies(plans, FrequenciesWith(plans, scheme.base, {}));
 }
 
-// Returns the factor for which this would be the NTK-aware base.
-double Stretch(const BaseChange& scheme, const ModelConfig& config) {
-  const auto d = static_cast<double>(config.rope_dimensions);
-  return std::pow(scheme.base / config.rope_base, d > 2 ? (d - 2) / d : 1.0);
-}
-
 }  // namespace
 
 TermType Type() {
@@ -39,7 +33,7 @@ TermType Type() {
            "base", "Pair j turns by base^(-2j/d) a position.", {2, 1e12}, 500000)},
        .bare_arguments = 1,
        .examples = {"base(500000)"}},
-      Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
+      Apply, StretchOfBase<BaseChange>, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
 }  // namespace midscope::base

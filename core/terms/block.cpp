@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/intervention/chosen_rows.h"
+#include "core/intervention/term_form.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -31,12 +31,6 @@ void Apply(const Eabf& scheme, const TermPlans& plans) {
   }
 }
 
-// Returns the factor for which this would be the NTK-aware base.
-double Stretch(const Eabf& scheme, const ModelConfig& config) {
-  const auto d = static_cast<double>(config.rope_dimensions);
-  return std::pow(scheme.base / config.rope_base, d > 2 ? (d - 2) / d : 1.0);
-}
-
 }  // namespace
 
 TermType Type() {
@@ -61,7 +55,7 @@ TermType Type() {
        .bare_arguments = 1,
        .examples = {"eabf(500000)", "eabf(500000, context=4096, first_layer=0)"},
        .small_example = "eabf(500000, context=16, first_layer=0)"},
-      Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
+      Apply, StretchOfBase<Eabf>, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
 }  // namespace midscope::eabf

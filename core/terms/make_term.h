@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <typeindex>
@@ -24,6 +25,13 @@ template <typename T>
 void ResolveSpan(T& value, const SpanResolver& resolver) {
   if constexpr (requires { value.span = resolver.tokens(value.span); })
     value.span = resolver.tokens(value.span);
+}
+
+// TermType::stretch: returns the factor for which the base would be the NTK-aware one.
+template <typename T>
+double StretchOfBase(const T& scheme, const ModelConfig& config) {
+  const auto d = static_cast<double>(config.rope_dimensions);
+  return std::pow(scheme.base / config.rope_base, d > 2 ? (d - 2) / d : 1.0);
 }
 
 template <typename T>

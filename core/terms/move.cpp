@@ -9,8 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -22,11 +22,6 @@ void Apply(const NtkByParts& scheme, const TermPlans& plans) {
                       1.0});
 }
 
-double Stretch(const NtkByParts& scheme, const ModelConfig& config) {
-  return scheme.factor * OriginalContext(scheme.context, config) /
-         static_cast<double>(config.trained_context);
-}
-
 }  // namespace
 
 TermType Type() {
@@ -45,7 +40,7 @@ TermType Type() {
                      YarnContextArgument<NtkByParts>()},
        .bare_arguments = 1,
        .examples = {"ntk-by-parts(4)"}},
-      Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
+      Apply, StretchOfFactor<NtkByParts>, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
 }  // namespace midscope::ntk_by_parts

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/intervention/position_id_file.h"
 #include "core/intervention/term_form.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "core/plan/term_plans.h"
 #include "core/positions/position_sampler.h"
 #include "core/terms/make_term.h"
@@ -24,11 +24,7 @@ constexpr const char* kCorrect = "positions(sampler=randpos)";
 // The sampler whose samples have all positions, as many as the prompt has tokens.
 constexpr const char* kFullSampler = "full";
 
-std::vector<std::string> SamplerNames() {
-  std::vector<std::string> names;
-  for (const PositionSampler& sampler : PositionSamplers()) names.push_back(sampler.name);
-  return names;
-}
+std::vector<std::string> SamplerNames() { return NamesIn(PositionSamplers()); }
 
 // Whether the argument is a parameter of the sampler, rather than the edit's own argument.
 bool IsOption(const PositionSampler& sampler, const std::string& name) {

@@ -2,6 +2,7 @@
 #include "core/terms/presets.h"
 
 #include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "core/terms/terms.h"
 
 namespace midscope {
@@ -97,8 +98,7 @@ const std::vector<Preset>& InterventionPresets() {
 
 // ParseIntervention expands its text.
 TermType presets::Type() {
-  std::vector<std::string> names;
-  for (const Preset& preset : InterventionPresets()) names.push_back(preset.name);
+  std::vector<std::string> names = NamesIn(InterventionPresets());
   Parameter name = Required(ChoiceParameter("name", "Which one.", names));
   name.default_value = {};
   return {kPresetTerm,

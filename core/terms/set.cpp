@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/intervention/chosen_rows.h"
+#include "core/intervention/term_form.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -19,11 +19,6 @@ struct Yarn {
 
 void Apply(const Yarn& scheme, const TermPlans& plans) { ApplyYarn(scheme, scheme.factor, plans); }
 
-double Stretch(const Yarn& scheme, const ModelConfig& config) {
-  return scheme.factor * OriginalContext(scheme.context, config) /
-         static_cast<double>(config.trained_context);
-}
-
 std::vector<BoundArgument<Yarn>> Arguments() {
   std::vector<BoundArgument<Yarn>> arguments = YarnArguments<Yarn>();
   arguments.insert(arguments.begin(),
@@ -50,7 +45,7 @@ TermType Type() {
        .examples = {"yarn(4, context=2048, form=repo)"},
        .small_example = "yarn(4)",
        .read = ReadYarn<Yarn>},
-      Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
+      Apply, StretchOfFactor<Yarn>, {.kind = SchemeKind::kReplacesFrequencies});
 }
 
 }  // namespace midscope::yarn

@@ -36,6 +36,13 @@ inline double OriginalContext(int64_t context, const ModelConfig& config) {
   return static_cast<double>(context > 0 ? context : TrainedContext(config));
 }
 
+// TermType::stretch of a factor from that context on.
+template <typename T>
+double StretchOfFactor(const T& scheme, const ModelConfig& config) {
+  return scheme.factor * OriginalContext(scheme.context, config) /
+         static_cast<double>(config.trained_context);
+}
+
 // Throws Error (usage) if the rotary pairs have no order along which to blend.
 inline void CheckPairsHaveOrder(const TermPlans& plans) {
   if (plans.config.rope_base > 1) return;

@@ -4,17 +4,34 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/tokenizer/aligned_text.h"
 #include "core/tokenizer/pattern.h"
-#include "core/tokenizer/precompiled_map.h"
 #include "core/tokenizer/unicode_text.h"
 
 namespace midscope {
+
+// SentencePiece's compiled normalisation rules (`precompiled_charsmap`): a double-array trie
+// (s-yata/darts-clone) from byte strings to replacements.
+class PrecompiledMap {
+ public:
+  // Throws Error naming `thing` if following the trie could read outside the bytes.
+  PrecompiledMap(std::string_view bytes, const std::string& thing);
+
+  // Returns the replacement for the shortest prefix of `text` that has one, like `tokenizers`
+  // (crate spm_precompiled); it replaces the whole `text`.
+  std::optional<std::string_view> Find(std::string_view text) const;
+
+ private:
+  std::vector<uint32_t> units_;
+  std::string replacements_;  // each ends with a zero byte
+};
 
 // Maximum length of a normalised text, as a multiple of the original length, plus kNormalizerSlack
 // bytes. Unicode normal forms make a text at most 18 times as long.

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/tokenizer/precompiled_map.h"
+#include "core/tokenizer/normalizer.h"
 #include "core/tokenizer/sentence_piece_model.h"
 #include "core/tokenizer/tokenizer.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/base/random.h"
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/layer_devices.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/tuning_plans.h"

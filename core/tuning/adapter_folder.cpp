@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/formats/safetensors_writer.h"
-#include "core/formats/text_writer.h"
+#include "core/base/file_access.h"
+#include "core/formats/safetensors.h"
 #include "core/model/adapter_file.h"
-#include "core/model/adapter_modules.h"
 
 namespace midscope {
 namespace {

@@ -13,8 +13,9 @@
 #include "core/base/error.h"
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
+#include "core/decoder/expert_choice.h"
 #include "core/tuning/checkpointing.h"
-#include "core/tuning/chunked_delta_rule.h"
+#include "core/tuning/token_mixers.h"
 #include "kernels/check.h"
 #include "kernels/types.h"
 
@@ -82,22 +83,6 @@ at::Tensor ClampedSwigluOf(const ClampedSwiglu& settings, const at::Tensor& gate
                            const at::Tensor& up) {
   const at::Tensor g = gate.clamp_max(settings.limit);
   return (up.clamp(-settings.limit, settings.limit) + 1) * g * at::sigmoid(g * settings.gain);
-}
-
-// As the decoder's choice by ExpertScore::kSparseMixer.
-at::Tensor SparselyMixed(const ExpertSettings& experts, const at::Tensor& logits) {
-  constexpr float kNever = -std::numeric_limits<float>::infinity();
-  at::Tensor others = logits;
-  at::Tensor weights = at::zeros_like(logits);
-  for (int64_t turn = 0; turn < experts.per_row; ++turn) {
-    const auto [largest, chosen] = others.detach().max(-1, /*keepdim=*/true);
-    const at::Tensor size = at::maximum(logits.detach().abs(), largest);
-    const at::Tensor far = largest - logits.detach() > size * (2 * experts.jitter);
-    const at::Tensor shares = at::softmax(others.masked_fill(far, kNever), -1);
-    weights = weights.scatter(1, chosen, shares.gather(1, chosen));
-    others = others.scatter(1, chosen, kNever);
-  }
-  return weights;
 }
 
 }  // namespace
@@ -283,89 +268,12 @@ at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::T
   return Linear(layer.prefix + "attention_out", z.transpose(0, 1).flatten(1));
 }
 
-// Returns x [token, channel], float32, after the convolution.
-at::Tensor DifferentiableModel::Convolved(const std::string& own, const at::Tensor& x) const {
-  const at::Tensor taps = Weight(own + "taps").to(at::kFloat);
-  const at::Tensor channels = at::constant_pad_nd(x.t(), {taps.size(1) - 1, 0});
-  const at::Tensor bias = Weight(own + "taps.bias");
-  return at::conv1d(channels.unsqueeze(0), taps.unsqueeze(1),
-                    bias.defined() ? std::optional(bias.to(at::kFloat)) : std::nullopt, 1,
-                    at::IntArrayRef{0}, 1, x.size(1))
-      .squeeze(0)
-      .t();
-}
-
-// As MixRows of the decoder.
 at::Tensor DifferentiableModel::Mixed(const std::string& prefix, const at::Tensor& x) const {
   const std::string own = prefix + "mixer_";
-  if (config_.delta_rule.used()) return MixedByDeltaRule(own, x);
-  if (config_.state_space.used()) return MixedByStateSpace(own, x);
-  const std::vector<at::Tensor> parts = Linear(own + "in", x).to(at::kFloat).chunk(3, 1);
-  return Linear(own + "out", (parts[1] * Convolved(own, parts[0] * parts[2])).to(x.scalar_type()));
-}
-
-at::Tensor DifferentiableModel::LogDecays(const std::string& own, const at::Tensor& steps) const {
-  const at::Tensor scale = Weight(own + "decay_scale").to(at::kFloat);
-  const bool log = config_.delta_rule.log_decays || config_.state_space.log_decays;
-  return steps * (log ? -scale.exp() : scale);
-}
-
-at::Tensor DifferentiableModel::MixedByDeltaRule(const std::string& own,
-                                                 const at::Tensor& x) const {
-  const DeltaRule& rule = config_.delta_rule;
-  const auto floats = [&](const std::string& name) { return Weight(own + name).to(at::kFloat); };
-  const auto projected = [&](const std::string& name) {
-    return Linear(own + name, x).to(at::kFloat);
-  };
-  const at::Tensor mixed = at::silu(Convolved(own, projected("mixed")));
-  const int64_t shared = rule.value_heads / rule.key_heads;
-  const auto of_value_heads = [&](int64_t first) {
-    const at::Tensor heads = mixed.narrow(1, first, rule.key_width())
-                                 .unflatten(1, {rule.key_heads, rule.key_dim})
-                                 .transpose(0, 1);
-    const at::Tensor unit = heads * at::rsqrt(heads.square().sum(-1, true) + 1e-6);
-    return rule.tiled ? unit.repeat({shared, 1, 1}) : unit.repeat_interleave(shared, 0);
-  };
-  const at::Tensor q = of_value_heads(0) / std::sqrt(static_cast<double>(rule.key_dim));
-  const at::Tensor v = mixed.narrow(1, 2 * rule.key_width(), rule.value_width())
-                           .unflatten(1, {rule.value_heads, rule.value_dim})
-                           .transpose(0, 1);
-  const at::Tensor log_decay =
-      LogDecays(own, at::softplus(projected("decay") + floats("decay_bias")));
-  const at::Tensor out = ChunkedDeltaRule(q, of_value_heads(rule.key_width()), v, log_decay.t(),
-                                          at::sigmoid(projected("rate")).t());
-  const at::Tensor normed =
-      Normed(NormKind::kRms, config_.norm_epsilon, out, floats("norm"), {}).transpose(0, 1);
-  return Linear(own + "out", (normed.flatten(1) * at::silu(projected("gate"))).to(x.scalar_type()));
-}
-
-at::Tensor DifferentiableModel::MixedByStateSpace(const std::string& own,
-                                                  const at::Tensor& x) const {
-  const StateSpace& space = config_.state_space;
-  const auto floats = [&](const std::string& name) { return Weight(own + name).to(at::kFloat); };
-  const at::Tensor projected = Linear(own + "in", x).to(at::kFloat);
-  const at::Tensor gate = projected.narrow(1, 0, space.width());
-  const at::Tensor mixed =
-      at::silu(Convolved(own, projected.narrow(1, space.width(), space.mixed_width())));
-  const at::Tensor steps = at::softplus(
-      projected.narrow(1, space.width() + space.mixed_width(), space.heads) + floats("decay_bias"));
-  // [head, token, dim]
-  const auto heads = [&](int64_t first, int64_t count, int64_t dim) {
-    return mixed.narrow(1, first, count * dim).unflatten(1, {count, dim}).transpose(0, 1);
-  };
-  const auto of_groups = [&](int64_t first) {
-    return heads(first, space.groups, space.state_dim)
-        .repeat_interleave(space.heads / space.groups, 0);
-  };
-  const at::Tensor values = heads(0, space.heads, space.head_dim);
-  const at::Tensor out =
-      ChunkedDeltaRule(of_groups(space.width() + space.group_width()), of_groups(space.width()),
-                       values * steps.t().unsqueeze(-1), LogDecays(own, steps).t(), {}) +
-      values * floats("skip").view({-1, 1, 1});
-  const at::Tensor gated = out.transpose(0, 1).flatten(1) * at::silu(gate);
-  const at::Tensor normed =
-      Normed(NormKind::kRms, config_.norm_epsilon, gated.unflatten(1, {space.groups, -1}), {}, {});
-  return Linear(own + "out", (normed.flatten(1) * floats("norm")).to(x.scalar_type()));
+  const MixerTensors tensors{
+      [&](const std::string& name) { return Weight(own + name); },
+      [&](const std::string& name, const at::Tensor& in) { return Linear(own + name, in); }};
+  return MixTokens(config_, tensors, x);
 }
 
 bool DifferentiableModel::NormsHeads(const LayerTensors& layer) const {
@@ -490,34 +398,14 @@ at::Tensor DifferentiableModel::Xielu(const std::string& prefix, const at::Tenso
       .to(x.scalar_type());
 }
 
-// Returns the factors [token, expert] of the experts' outputs (or inputs), 0 for those that are not
-// chosen, as ChooseExperts of the decoder.
 at::Tensor DifferentiableModel::ExpertWeights(const std::string& prefix,
                                               const at::Tensor& x) const {
-  const ExpertSettings& experts = config_.experts;
   const at::Tensor bias = Weight(prefix + "router.bias");
   at::Tensor logits = at::linear(x.to(at::kFloat), Weight(prefix + "router").to(at::kFloat));
   if (bias.defined()) logits = logits + bias;
-  if (experts.score != ExpertScore::kSigmoid) logits = logits.to(x.scalar_type()).to(at::kFloat);
-  if (experts.score == ExpertScore::kSparseMixer) return SparselyMixed(experts, logits);
-  const at::Tensor scores =
-      experts.score == ExpertScore::kSoftmax ? at::softmax(logits, -1) : at::sigmoid(logits);
-  at::Tensor choice = (experts.scales_input ? logits : scores).detach();
-  if (experts.choice_bias) choice = choice + Weight(prefix + "choice_bias");
-  if (experts.groups > 1) {
-    const at::Tensor groups = choice.unflatten(1, {experts.groups, -1});
-    const int64_t counted = experts.groups_by_largest ? 1 : 2;
-    const at::Tensor of_groups = std::get<0>(groups.topk(counted, -1)).sum(-1);
-    const at::Tensor kept = std::get<1>(of_groups.topk(experts.groups_per_row, -1));
-    const at::Tensor left_out = at::ones_like(of_groups, at::kBool).scatter(1, kept, 0);
-    choice = groups.masked_fill(left_out.unsqueeze(2), -std::numeric_limits<float>::infinity())
-                 .flatten(1);
-  }
-  const at::Tensor chosen = std::get<1>(choice.topk(experts.per_row, -1));
-  at::Tensor weights = scores.gather(1, chosen);
-  if (experts.normalised)
-    weights = weights / (weights.sum(-1, /*keepdim=*/true) + experts.sum_epsilon);
-  return at::zeros_like(scores).scatter(1, chosen, weights * experts.scale);
+  if (config_.experts.score != ExpertScore::kSigmoid)
+    logits = logits.to(x.scalar_type()).to(at::kFloat);
+  return ExpertWeightsOfRows(config_.experts, logits, Weight(prefix + "choice_bias"));
 }
 
 at::Tensor DifferentiableModel::Experts(const std::string& prefix, const at::Tensor& x) const {

@@ -123,12 +123,8 @@ class DifferentiableModel {
   bool NormsHeads(const LayerTensors& layer) const;
   QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x, LentKeys* lent) const;
   QueryKeyValue LatentProjections(const LayerTensors& layer, const at::Tensor& x) const;
-  // Layers without attention. own: "0.mixer_", the beginning of their tensors' names.
+  // Layers without attention.
   at::Tensor Mixed(const std::string& prefix, const at::Tensor& x) const;
-  at::Tensor MixedByDeltaRule(const std::string& own, const at::Tensor& x) const;
-  at::Tensor MixedByStateSpace(const std::string& own, const at::Tensor& x) const;
-  at::Tensor Convolved(const std::string& own, const at::Tensor& x) const;
-  at::Tensor LogDecays(const std::string& own, const at::Tensor& steps) const;
   at::Tensor Mlp(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor ActivatedMlp(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor Xielu(const std::string& prefix, const at::Tensor& x) const;

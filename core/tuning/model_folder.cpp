@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/formats/folder_weights.h"
-#include "core/formats/safetensors_writer.h"
-#include "core/formats/text_writer.h"
+#include "core/formats/safetensors.h"
 
 namespace midscope {
 namespace {

@@ -34,8 +34,7 @@ at::Tensor Dequantised(const ModelSource& source, const std::string& name,
     throw Failure(source.path(), "tensor " + name + " does not have the shape " + ShapeText(shape),
                   "The file is damaged or made by a faulty converter");
   }
-  WeightMatrix matrix(source.path(),
-                      {{tensor->file_name.empty() ? name : tensor->file_name, tensor}}, dtype);
+  WeightMatrix matrix(source.path(), {{tensor->NameOr(name), tensor}}, dtype);
   matrix.Expand(AtenExecutor());
   source.DontNeed(*tensor);
   return matrix.expanded().reshape(shape);

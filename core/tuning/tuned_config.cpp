@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/formats/text_writer.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/model/folder_model.h"
 

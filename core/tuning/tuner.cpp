@@ -14,15 +14,14 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
-#include "core/compute/available_devices.h"
+#include "core/base/timing.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/layer_devices.h"
 #include "core/model/model_text.h"
 #include "core/tuning/adapter_folder.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/distillation.h"
 #include "core/tuning/model_folder.h"
-#include "core/tuning/shared_gradients.h"
 #include "core/tuning/trainable_weights.h"
 #include "core/tuning/tuner_state.h"
 #include "core/tuning/tuning_optimizer.h"

@@ -9,8 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory_map.h"
-#include "core/formats/safetensors_header.h"
-#include "core/formats/safetensors_writer.h"
+#include "core/formats/safetensors.h"
 
 namespace midscope {
 namespace {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/process_group.h"
 #include "core/tuning/tuning_settings.h"
 
 namespace torch::optim {
@@ -49,5 +50,10 @@ class TuningOptimizer {
   std::unique_ptr<torch::optim::AdamW> adam_w_;
   int64_t steps_done_ = 0;
 };
+
+// Replaces the parameters' gradients (float32, on any device) by their sums over the processes,
+// which are added in host memory. A parameter that has a gradient in any process has one in all
+// afterwards. All processes must call it with parameters of the same shapes.
+void SumGradients(const std::vector<at::Tensor>& parameters, ProcessGroup& processes);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exports records as text for other programs: CSV and JSON.
+// Exports records for other programs: CSV, JSON and control vectors.
 #pragma once
 
 #include <ostream>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/record.h"
+#include "core/formats/control_vector_file.h"
 
 namespace midscope {
 
@@ -23,5 +24,12 @@ void WriteCsv(const Record& record, std::ostream& out);
 // infinities become null. `more`: text of further members of the object, `"rows": [...]`.
 void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out,
                const std::string& more = "");
+
+// Returns the control vector in the record's only array, [layer, channel]; further axes of size 1
+// are ignored. The row of layer N is added after block N, counted as in
+// core/formats/control_vector_file.h; layer 0 is omitted, because llama.cpp accepts no direction
+// there. Throws Error (usage) if the array has another shape, is not of real numbers or has a
+// number that is not finite.
+ControlVector ControlVectorOf(const Record& record, const std::string& model_hint);
 
 }  // namespace midscope

@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/array_kinds.h"
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/unicode_text.h"
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "data/published/published_tables.h"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/formats/csv_rows.h"
 #include "core/terms/intervention_text.h"
-#include "data/published/published_files.h"
 #include "kernels/check.h"
 
 namespace midscope {

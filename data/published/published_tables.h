@@ -158,4 +158,7 @@ std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::stri
 // As above, but if the table has the task only with other numbers of pieces, returns those lines.
 std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table, std::string_view task);
 
+// Returns the contents of the files in data/published, by file name. Internal to data/.
+const std::map<std::string, std::string>& PublishedFiles();
+
 }  // namespace midscope

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/tokenizer/unicode_text.h"
-#include "data/scorers/loose_utf8.h"
 
 namespace midscope {
 namespace {

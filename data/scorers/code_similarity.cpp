@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/scorers/loose_utf8.h"
+#include "data/scorers/answer_text.h"
 
 namespace midscope {
 namespace {

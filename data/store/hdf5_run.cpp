@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_structure.h"
@@ -17,7 +18,6 @@
 #include "data/store/hdf5_handles.h"
 #include "data/store/hdf5_values.h"
 #include "data/store/plan_text.h"
-#include "data/store/provenance_fields.h"
 #include "data/store/record_group.h"
 #include "data/store/run_store.h"
 

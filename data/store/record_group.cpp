@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/base/array_kinds.h"
+#include "core/base/record.h"
 #include "data/store/frame_check.h"
 #include "data/store/run_store.h"  // for CheckStorable
 

@@ -114,8 +114,7 @@ int64_t HalfOfMemory() {
 const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
                               const std::string& array) {
   if (const Array* found = frame.FindArray(array)) return *found;
-  std::vector<std::string> known;
-  for (const Array& held : frame.arrays) known.push_back(held.name);
+  std::vector<std::string> known = NamesIn(frame.arrays);
   ThrowUnknown(path, "array", array, known);
 }
 

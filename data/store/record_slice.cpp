@@ -72,8 +72,7 @@ std::string WhatThereIs(const Axis& axis) {
 
 const Axis& FindAxisOrThrow(const Record& record, const std::string& name) {
   if (const Axis* axis = record.FindAxis(name)) return *axis;
-  std::vector<std::string> known;
-  for (const Axis& axis : record.axes) known.push_back(axis.name);
+  std::vector<std::string> known = NamesIn(record.axes);
   throw UsageError("slice of axis '" + name + "'", "record '" + record.name + "' has no such axis",
                    KnownWordsHint(name, known));
 }

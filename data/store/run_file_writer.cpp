@@ -2,10 +2,10 @@
 #include "data/store/run_file_writer.h"
 
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "data/store/durable_file.h"
 #include "data/store/file_seal.h"
 #include "data/store/hdf5_values.h"
-#include "data/store/provenance_fields.h"
 #include "data/store/record_group.h"
 #include "data/store/run_store.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "data/store/run_schema.h"
 
-#include "data/store/provenance_fields.h"
+#include "core/base/record.h"
 #include "data/store/record_group.h"
 #include "data/store/run_store.h"
 #include "data/store/virtual_layout.h"

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/array_kinds.h"
 #include "core/base/record.h"
 
 namespace midscope {

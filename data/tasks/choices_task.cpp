@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/choices.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {
@@ -120,8 +121,7 @@ class ChoicesTask : public SpecTask {
 // Generated text, which the harness does not use, is compared with the right choice by ROUGE-L.
 TaskType ChoicesTaskType() {
   constexpr int64_t kMostShots = 100;
-  std::vector<std::string> names;
-  for (const ChoiceSet& set : ChoiceSets()) names.push_back(set.name);
+  std::vector<std::string> names = NamesIn(ChoiceSets());
   Parameter shots =
       WholeNumberParameter("shots", "examples in front of the question", 0, kMostShots, 0);
   TaskType type = {

@@ -14,7 +14,7 @@
 #include "data/formats/json_lines.h"
 #include "data/scorers/leval_scores.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -152,9 +152,7 @@ class LEvalTask : public SpecTask {
 // than the generated text.
 TaskType LEvalTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
-  std::vector<std::string> names;
-  names.reserve(std::size(kLEvalSets));
-  for (const LEvalSet& set : kLEvalSets) names.emplace_back(set.name);
+  std::vector<std::string> names = NamesIn(kLEvalSets);
   TaskType type = {
       "leval",
       "L-Eval's closed-ended tasks over one of its files",

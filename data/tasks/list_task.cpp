@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
 

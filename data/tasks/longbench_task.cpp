@@ -9,7 +9,7 @@
 #include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 

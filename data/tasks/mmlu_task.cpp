@@ -13,7 +13,7 @@
 #include "core/formats/csv_rows.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {

@@ -10,7 +10,7 @@
 
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {

@@ -7,10 +7,11 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/text.h"
 #include "data/scorers/answer_text.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/ruler_kinds.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -98,8 +99,7 @@ class RulerTask : public SpecTask {
 // prompt. Scored by the share of the answers that occur in the generated text (string_match_all of
 // scripts/eval/synthetic/constants.py); `answer` is all answers joined.
 TaskType RulerTaskType() {
-  std::vector<std::string> kinds;
-  for (const RulerKind& kind : RulerKinds()) kinds.push_back(kind.name);
+  std::vector<std::string> kinds = NamesIn(RulerKinds());
   Parameter tokens = PromptTokensParameter();
   tokens.help = "of the prompt and of what is generated";
   TaskType type = {

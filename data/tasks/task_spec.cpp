@@ -14,14 +14,6 @@ namespace {
 std::string ThingOf(std::string_view spec) { return "task '" + std::string(spec) + "'"; }
 
 template <typename T>
-std::vector<std::string> Names(const std::vector<T>& items) {
-  std::vector<std::string> names;
-  names.reserve(items.size());
-  for (const T& item : items) names.push_back(item.name);
-  return names;
-}
-
-template <typename T>
 const T* Find(const std::vector<T>& items, std::string_view name) {
   for (const T& item : items) {
     if (item.name == name) return &item;
@@ -80,7 +72,7 @@ void ReadParameter(const std::string& thing, const TaskType& task, std::string_v
                       name.find_first_of("./") != std::string::npos;
     throw UsageError(
         thing, "expected PARAMETER=VALUE, found '" + std::string(pair) + "'",
-        path ? "Write file=" + std::string(rest) : KnownWordsHint(name, Names(task.parameters)));
+        path ? "Write file=" + std::string(rest) : KnownWordsHint(name, NamesIn(task.parameters)));
   }
   if (spec.parameters.IsSet(name)) {
     throw UsageError(thing, name + " occurs twice", "Leave one of the two out");
@@ -155,7 +147,7 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& task
                             "(midscope help jsonl). Convert the file, in Python: "
                             "pandas.read_json(FILE).to_json('log.jsonl', orient='records', "
                             "lines=True); or read_parquet, read_csv(FILE, sep='\\t')"
-                          : KnownWordsHint(name, Names(tasks)));
+                          : KnownWordsHint(name, NamesIn(tasks)));
   }
   TaskSpec parsed{name, OptionSet(task->parameters)};
   std::string_view rest = colon == std::string_view::npos ? "" : spec.substr(colon + 1);

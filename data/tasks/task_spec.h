@@ -10,11 +10,9 @@
 
 #include "core/base/options.h"
 #include "core/base/parameter.h"
+#include "data/tasks/task.h"
 
 namespace midscope {
-
-class Task;
-struct TaskInputs;
 
 // Parameter `file`, the last one of most tasks.
 Parameter TaskFile(const std::string& help, bool required);
@@ -66,5 +64,32 @@ std::string TaskSpecText(const TaskSpec& spec);
 // Returns the spec with only the stated parameters: "kv:pairs=75". ParseTaskDraft converts it back,
 // unless a file other than the last parameter has a comma in its path.
 std::string StatedTaskText(const TaskSpec& spec);
+
+// Base class of tasks that are made from a spec. Subclasses have the constructor (spec, inputs).
+class SpecTask : public Task {
+ public:
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  TaskSample Make(int64_t sample, int64_t place) const final {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    return MakeChecked(sample, place);
+  }
+
+ protected:
+  // For subclasses that set name_ themselves, or have none.
+  SpecTask() = default;
+  explicit SpecTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {}
+  // As Make, which has checked sample and place.
+  virtual TaskSample MakeChecked(int64_t sample, int64_t place) const = 0;
+
+  std::string name_;
+};
+
+// For TaskType::make.
+template <typename T>
+std::unique_ptr<Task> MakeSpecTask(const TaskSpec& spec, const TaskInputs& inputs) {
+  return std::make_unique<T>(spec, inputs);
+}
 
 }  // namespace midscope

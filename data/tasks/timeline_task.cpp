@@ -16,7 +16,7 @@
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 

@@ -17,7 +17,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/prompt_builder.h"
-#include "data/tasks/spec_task.h"
+#include "data/tasks/task_spec.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
@@ -151,12 +151,7 @@ std::vector<std::string> ScrollsFiles(const std::string& folder) {
   return files;
 }
 
-std::vector<std::string> ScrollsSetNames() {
-  std::vector<std::string> names;
-  names.reserve(kScrollsSets.size());
-  for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
-  return names;
-}
+std::vector<std::string> ScrollsSetNames() { return NamesIn(kScrollsSets); }
 
 // Returns the spec with the data set of a single file, stated or from the file's name.
 TaskSpec WithScrollsSet(TaskSpec spec) {

@@ -6,11 +6,10 @@
 #include <QWidget>
 #include <algorithm>
 
-#include "core/base/check.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "gui/base/display_text.h"
 #include "gui/widgets/flow_layout.h"
+#include "kernels/check.h"
 
 namespace midscope {
 

@@ -16,8 +16,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/array_kinds.h"
 #include "core/base/json_fields.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"

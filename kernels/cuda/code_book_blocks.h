@@ -62,6 +62,11 @@ MIDSCOPE_CUDA_BODY float OddStep(Float16 d, float unit, uint32_t scale) {
   return FloatOf(d) * unit * Centred(2 * scale + 1, 0);
 }
 
+// The step of IQ2_XS and IQ2_S: `scales` holds one per half of the part.
+MIDSCOPE_CUDA_BODY float NibbleStep(Float16 d, uint32_t scales, int group) {
+  return OddStep(d, 0.125f, scales >> At(group / 2, 4) & 15);
+}
+
 // Layout: d; per part, four indices [4], then four times seven signs and a scale in 32 bits.
 struct IQ2XXS : CodedOf<BlockType::kIQ2_XXS, 66> {
   struct Bits {
@@ -96,7 +101,7 @@ struct IQ2XS : CodedOf<BlockType::kIQ2_XS, 74> {
     SignedNumbers(EntryOf(kIQ2XSBook, code & 511), WithEighthSigns(code >> 9 & 127), numbers);
   }
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
-    return OddStep(bits.d, 0.125f, uint32_t{bits.scales} >> At(group / 2, 4) & 15);
+    return NibbleStep(bits.d, bits.scales, group);
   }
 };
 
@@ -122,7 +127,7 @@ struct IQ2S : CodedOf<BlockType::kIQ2_S, 82> {
     SignedNumbers(EntryOf(kIQ2SBook, low | high << 8), bits.signs >> At(group, 8), numbers);
   }
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
-    return OddStep(bits.d, 0.125f, uint32_t{bits.scales} >> At(group / 2, 4) & 15);
+    return NibbleStep(bits.d, bits.scales, group);
   }
 };
 

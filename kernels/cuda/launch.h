@@ -7,13 +7,11 @@
 
 #include <stdexcept>
 
-#include "kernels/cuda/angles.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/head_norms.h"
 #include "kernels/cuda/kernel_list.h"
-#include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
 #include "kernels/cuda/quantised_matrix_vector.h"

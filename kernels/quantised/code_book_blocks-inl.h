@@ -87,6 +87,12 @@ HWY_INLINE float OddStep(float d, float unit, uint32_t scale) {
   return d * unit * static_cast<float>(2 * scale + 1);
 }
 
+// The steps of IQ2_XS and IQ2_S: `scales` holds one per half of the part.
+HWY_INLINE void SetNibbleSteps(float d, uint32_t scales, CodedPart<8>& coded) {
+  coded.steps[0] = OddStep(d, 0.125f, scales & 15);
+  coded.steps[1] = OddStep(d, 0.125f, scales >> 4);
+}
+
 // Layout: d; per part, four indices [4], then four times seven signs and a scale in 32 bits.
 struct IQ2XXS : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ2_XXS;
@@ -112,15 +118,13 @@ struct IQ2XS : CodedBlock {
   template <int64_t kPart>
   static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
     const auto codes = ReadBytes<uint64_t>(at + 2 + group * 8);
-    const uint32_t scales = at[66 + group];
     const uint64_t signs = codes >> 9 & 0x007f007f007f007full;
     const uint64_t pairs = signs | signs >> 8;
     CodedPart<8> coded;
     for (int i = 0; i < 4; ++i) coded.entries[i] = kIQ2XSBook.entries[codes >> (16 * i) & 511];
     coded.bits =
         WithEighthSigns(static_cast<uint32_t>((pairs & 0xffff) | (pairs >> 16 & 0xffff0000u)));
-    coded.steps[0] = OddStep(header.d, 0.125f, scales & 15);
-    coded.steps[1] = OddStep(header.d, 0.125f, scales >> 4);
+    SetNibbleSteps(header.d, at[66 + group], coded);
     return ReadCoded<CodeBits::kSigns>(coded);
   }
 };
@@ -134,15 +138,13 @@ struct IQ2S : CodedBlock {
   template <int64_t kPart>
   static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
     const uint32_t high = at[66 + group];
-    const uint32_t scales = at[74 + group];
     CodedPart<8> coded;
     for (int i = 0; i < 4; ++i) {
       const uint32_t index = at[2 + group * 4 + i] | (high >> (2 * i) & 3) << 8;
       coded.entries[i] = kIQ2SBook.entries[index];
     }
     coded.bits = ReadBytes<uint32_t>(at + 34 + group * 4);
-    coded.steps[0] = OddStep(header.d, 0.125f, scales & 15);
-    coded.steps[1] = OddStep(header.d, 0.125f, scales >> 4);
+    SetNibbleSteps(header.d, at[74 + group], coded);
     return ReadCoded<CodeBits::kSigns>(coded);
   }
 };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/check.h"
-#include "kernels/row_work.h"
+#include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantised/dequantise.cpp"

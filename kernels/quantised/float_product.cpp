@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "kernels/check.h"
-#include "kernels/row_work.h"
+#include "kernels/parallel.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE

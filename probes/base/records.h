@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Axes of records, access to their arrays by name and type, and partial records.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,12 @@
 
 namespace midscope {
 
-// Makes axes for records.
-
 // Makes an axis with the implied values 0, 1, ...
 Axis CountedAxis(const std::string& name, int64_t size);
 // Makes an axis with a number per index (channels, positions, gold places).
 Axis ValuedAxis(const std::string& name, const std::vector<int64_t>& values);
 // Makes an axis with a label per index (settings).
 Axis LabelledAxis(const std::string& name, std::vector<std::string> labels);
-
-// Access to arrays of records by name and type.
 
 // Returns the values of an array. Throws std::logic_error if it does not exist,
 // std::bad_variant_access if it has another type.

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "kernels/check.h"
-#include "probes/client/answers.h"
+#include "probes/client/engine_link.h"
 #include "probes/client/sent_files.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/serve/engine_values.h"

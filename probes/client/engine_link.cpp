@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "probes/client/engine_link.h"
 
+#include <iterator>
 #include <utility>
 #include <vector>
 
-#include "probes/client/answers.h"
 #include "probes/client/engine_process.h"
 #include "probes/serve/engine_values.h"
+#include "probes/serve/message.h"
 
 namespace midscope {
 namespace {
@@ -116,6 +117,21 @@ int64_t EngineLink::process() const {
 int EngineLink::pid() const {
   const std::lock_guard lock(mutex_);
   return running_ && !running_->has_ended() ? running_->pid() : 0;
+}
+
+std::vector<uint8_t> FetchHeld(EngineLink& link, int64_t handle, int64_t bytes) {
+  constexpr int64_t kSliceBytes = int64_t{16} << 20;
+  std::vector<uint8_t> all;
+  all.reserve(static_cast<size_t>(bytes));
+  while (std::ssize(all) < bytes) {
+    const Message part = link.Call(
+        "read_array", {{"handle", handle}, {"begin", std::ssize(all)}, {"count", kSliceBytes}});
+    const auto& data = part.at("data").get_binary();
+    if (data.empty()) throw Failure("engine", "it sent less than an array's bytes");
+    all.insert(all.end(), data.begin(), data.end());
+  }
+  link.Call("release", {{"handle", handle}});
+  return all;
 }
 
 }  // namespace midscope

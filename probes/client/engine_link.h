@@ -2,6 +2,8 @@
 // The connection to an engine process (probes/engine/PROTOCOL.md).
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/job.h"
 #include "core/base/record.h"
 #include "probes/client/engine_command.h"
@@ -61,5 +64,19 @@ class EngineLink {
   std::shared_ptr<EngineProcess> running_;  // guarded by mutex_
   int64_t started_ = 0;                     // guarded by mutex_
 };
+
+// Calls `read`, which reads an answer, and turns exceptions about damaged members into an Error
+// (failure).
+template <typename Function>
+auto ReadAnswer(const Function& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& error) {
+    throw Failure("engine", std::string("it sent a damaged answer: ") + error.what());
+  }
+}
+
+// Fetches the bytes that an answer has by their handle, in slices, and releases them.
+std::vector<uint8_t> FetchHeld(EngineLink& link, int64_t handle, int64_t bytes);
 
 }  // namespace midscope

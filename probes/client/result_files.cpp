@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/file_access.h"
-#include "probes/client/answers.h"
+#include "probes/client/engine_link.h"
 #include "probes/serve/engine_values.h"
 #include "probes/serve/wire_arrays.h"
 

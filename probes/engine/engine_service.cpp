@@ -5,13 +5,11 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/timing.h"
 #include "probes/base/records.h"
 
 namespace midscope {
 namespace {
-
-// Minimum time between two progress reports.
-constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
   return kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf ||
@@ -150,14 +148,11 @@ void EngineService::Loop() {
 
 void EngineService::Run(const Work& work) {
   const std::shared_ptr<EngineReply> reply = ReplyTo(work);
-  Clock::time_point last_progress;
+  ProgressLimit limit;
   JobContext context;
   context.cancel = work.cancel.get();
-  context.progress = [this, &work, &last_progress](const Progress& progress) {
-    const Clock::time_point now = Clock::now();
-    if (now - last_progress < kProgressInterval && progress.done < progress.total) return;
-    last_progress = now;
-    if (listener_.progressed) listener_.progressed(work.ticket, progress);
+  context.progress = [this, &work, &limit](const Progress& progress) {
+    if (listener_.progressed && limit.Passes(progress)) listener_.progressed(work.ticket, progress);
   };
   context.log = listener_.logged;
   reply->outcome = RunJob(context, [this, &work, &reply](const JobContext& job) {

@@ -11,12 +11,13 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention.h"
 #include "core/tokenizer/prompt.h"
+#include "probes/engine/engine.h"
 #include "probes/measure/builtin/probe_registry.h"
 
 namespace midscope {
 
 // Returns the records of the probes that `options` request, in the order of `probes`, and record
-// `answer` (answer_record.h) if the prompt has an answer. `options` must include probes.Options().
+// `answer` (AnswerRecord) if the prompt has an answer. `options` must include probes.Options().
 // Throws Error (also if the prompt does not fit the model's context), Cancelled.
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
@@ -38,5 +39,12 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const OptionSet& options, const JobContext& context,
                                    std::vector<std::string>& failures,
                                    const std::vector<Hook*>& hooks = {});
+
+// Returns the probes that a window can offer, those that run only on request or have options.
+std::vector<ProbeOffer> Offers(const ProbeRegistry& probes);
+
+// Writes the options of its probe to each record.
+void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
+                 std::vector<Record>& records);
 
 }  // namespace midscope

@@ -5,11 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "core/plan/awareness_rule.h"
+#include "core/plan/attention_plan.h"
 #include "probes/base/records.h"
-#include "probes/measure/builtin/answer_record.h"
 #include "probes/measure/builtin/probes.h"
 #include "probes/prompt/prompt_fits.h"
+#include "probes/prompt/prompt_record.h"
 #include "probes/sweep/sweep_sample.h"
 
 namespace midscope {

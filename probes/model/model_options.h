@@ -11,8 +11,6 @@
 
 namespace midscope {
 
-// A request to open a model, as plain values.
-
 // The dtype of a request that leaves it to the rule in core/decoder/auto_dtype.h.
 inline constexpr const char* kAutoDtype = "auto";
 
@@ -44,7 +42,7 @@ Parameter BeyondContextOption();
 
 // Returns the option device of commands that compute gradients, on one device, and its value.
 // Reading it throws Error (usage) for an unknown device and for several; CheckDevices
-// (core/compute/available_devices.h) checks whether the machine has it.
+// (core/compute/device_facts.h) checks whether the machine has it.
 Parameter OneDeviceOption();
 DeviceName ReadOneDevice(const OptionSet& options);
 

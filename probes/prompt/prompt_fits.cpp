@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "core/run/scoring.h"
 
 namespace midscope {

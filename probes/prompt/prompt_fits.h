@@ -10,7 +10,7 @@
 namespace midscope {
 
 // Throws Error (usage), with both lengths, if the prompt and the rows of its answer exceed the
-// limit of the model under the intervention (core/plan/context_limit.h).
+// limit of the model under the intervention (core/plan/run_positions.h).
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 

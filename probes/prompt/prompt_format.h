@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/base/options.h"
-#include "core/chat/chat_options.h"
+#include "core/chat/chat_template.h"
 
 namespace midscope {
 

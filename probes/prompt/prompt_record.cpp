@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "probes/prompt/prompt_record.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
@@ -81,6 +81,27 @@ void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context) {
   context.Warn(fmt::format(
       "prompt: {} of its bytes have no token in this model's vocabulary and are left out",
       prompt.bytes_without_token));
+}
+
+Record AnswerRecord(const Prompt& prompt, const AnswerScore& score) {
+  Record record;
+  record.name = kAnswerRecord;
+  record.axes = {CountedAxis("answer_token", static_cast<int64_t>(prompt.answer_ids.size()))};
+  record.arrays = {{"answer_ids",
+                    {"answer_token"},
+                    std::vector<int64_t>(prompt.answer_ids.begin(), prompt.answer_ids.end()),
+                    "",
+                    "the answer's tokens"},
+                   {"answer_token_nll",
+                    {"answer_token"},
+                    score.token_nll,
+                    "nats",
+                    "negative log-likelihood of each answer token after the tokens before it"}};
+  record.attributes = {{"answer", prompt.answer},
+                       {kAnswerNll, score.nll},
+                       {"correct", static_cast<int64_t>(score.correct)}};
+  record.signal = "answer_token_nll";
+  return record;
 }
 
 }  // namespace midscope

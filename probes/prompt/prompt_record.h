@@ -6,6 +6,7 @@
 
 #include "core/base/job.h"
 #include "core/base/record.h"
+#include "core/run/scoring.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 
@@ -22,5 +23,9 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
 // Logs a warning if the tokens do not cover the whole text, because the model's vocabulary has no
 // token for some bytes.
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context);
+
+// Makes record answer, of the score of a given answer: answer_ids, answer_token_nll [answer_token];
+// attributes answer, answer_nll (nats), correct (0/1).
+Record AnswerRecord(const Prompt& prompt, const AnswerScore& score);
 
 }  // namespace midscope

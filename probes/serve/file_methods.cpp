@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/hashes.h"
-#include "core/formats/text_writer.h"
 #include "data/formats/json_lines.h"
 #include "data/store/record_reader.h"
 #include "probes/base/private_folder.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/compute/available_devices.h"
 #include "core/compute/device_facts.h"
 #include "data/formats/json_lines.h"
 #include "data/store/run_store.h"

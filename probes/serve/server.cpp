@@ -2,7 +2,6 @@
 #include "probes/serve/server.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -14,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
+#include "core/base/timing.h"
 #include "core/base/utf8.h"
 #include "probes/serve/frames.h"
 #include "probes/serve/method.h"
@@ -21,14 +22,9 @@
 namespace midscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kWhatIf = "what_if";
 // Requests that run beside those of the model, at most; others wait.
 constexpr size_t kMostBeside = 32;
-// Between two notices of progress of a stage: each wakes a thread here and one of the client, which
-// computing threads wait for.
-constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 // A request that waits or runs.
 struct Request {
@@ -96,9 +92,8 @@ class Server {
         throw UsageError("request", "its id must be an integer");
       }
       if (!request->method) {
-        std::vector<std::string> names;
-        for (const Method& method : Methods()) names.push_back(method.name);
-        throw UsageError("method " + Quote(name), "it is unknown", KnownWordsHint(name, names));
+        throw UsageError("method " + Quote(name), "it is unknown",
+                         KnownWordsHint(name, NamesIn(Methods())));
       }
       CheckParams(*request);
     } catch (const Error& error) {
@@ -204,16 +199,9 @@ class Server {
     Message answer = {{"id", request.id}};
     JobContext job;
     job.cancel = &request.cancel;
-    Clock::time_point last_progress;
-    std::string last_stage;
+    ProgressLimit limit;
     job.progress = [&](const Progress& progress) {
-      const Clock::time_point now = Clock::now();
-      if (progress.stage == last_stage && progress.done < progress.total &&
-          now - last_progress < kProgressInterval) {
-        return;
-      }
-      last_progress = now;
-      last_stage = progress.stage;
+      if (!limit.Passes(progress)) return;
       Send({{"id", request.id},
             {"progress",
              {{"stage", progress.stage},

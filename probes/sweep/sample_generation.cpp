@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "core/base/record_names.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/intervention/passage.h"
 #include "core/run/generate.h"
 #include "data/tasks/data_folder.h"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/intervals.h"
 #include "probes/measure/statistics/joint_test.h"
@@ -233,8 +234,7 @@ Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects) {
   Record record;
   record.name = kScanRecord;
   record.axes = grid.axes;
-  std::vector<std::string> axes;
-  for (const Axis& axis : grid.axes) axes.push_back(axis.name);
+  std::vector<std::string> axes = NamesIn(grid.axes);
   record.axes.push_back(ValuedAxis("place", plan.places));
   record.axes.back().unit = "rank";
   std::vector<std::string> with_place = axes;

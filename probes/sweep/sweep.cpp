@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/base/seconds_since.h"
 #include "core/base/text.h"
+#include "core/base/timing.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/document_perplexity.h"
 #include "probes/measure/statistics/group_means.h"

@@ -10,8 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/text.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope {

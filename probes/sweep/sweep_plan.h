@@ -11,6 +11,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention.h"
+#include "core/model/model_config.h"
 #include "data/tasks/task.h"
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/prompt/task_prompt.h"
@@ -22,6 +23,8 @@ struct SweepSetting {
   Intervention intervention;
   std::string control_of = {};  // text of the setting for which this is a control
 
+  // Returns the text as tables name the setting: "ms-poe (control)".
+  std::string TextWithRole() const { return control_of.empty() ? text : text + " (control)"; }
   // Returns the setting with every argument stated.
   std::string canonical() const;
 };
@@ -100,5 +103,18 @@ void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig&
 // rows of the same trace again, then position schemes; each kind is ordered by canonical text.
 // Results therefore have the same bits for any order of the given settings.
 std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
+
+// Returns the control arm, random variants of interventions that separate the effect of the chosen
+// channel or order: one control per setting that scales channels (control: other, random channels
+// with the same factors, layers and rows), orders heads by score (order=random) or has ratios from
+// a file (each layer's ratios in random order). Other settings get no control, nor do those without
+// an alternative. `control_of` names the setting. The same settings and seed give the same
+// controls.
+std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
+                                          const ModelConfig& config, uint64_t seed);
+
+// Returns the texts of the settings, in a list that includes controls, that change something and
+// have no control.
+std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/base/utf8.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"

@@ -13,7 +13,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/formats/text_writer.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
 #include "probes/base/records.h"

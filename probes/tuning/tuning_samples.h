@@ -12,7 +12,7 @@
 #include "core/tokenizer/tokenizer.h"
 #include "core/tuning/tuner.h"
 #include "probes/prompt/prompt_format.h"
-#include "probes/tuning/conversations.h"
+#include "probes/tuning/tuning_documents.h"
 
 namespace midscope {
 

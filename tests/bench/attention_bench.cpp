@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/process_start.h"
 #include "kernels/attention.h"

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/placement.h"

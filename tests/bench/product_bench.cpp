@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/compute/arithmetic.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/dense_product.h"

@@ -23,7 +23,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"

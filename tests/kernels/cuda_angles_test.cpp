@@ -5,8 +5,8 @@
 // Contract: numbers equal those of kernels/rotary.h or are adjacent float32 values (a difference of
 // at most 6.0e-8 below 1, 1.2e-7 below 2), for positions up to 10 million, integer or not, also
 // negative, with any ratio, group and offset; only the tables are written.
-#include "kernels/cuda/angles.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/rotary.h"
 
 #include <gtest/gtest.h>
 

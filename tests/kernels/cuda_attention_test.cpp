@@ -12,7 +12,7 @@
 
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/merge_parts.h"
+#include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/rotary.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/attention_reference.h"

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
 #include "tests/kernels/support/guarded.h"

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "core/compute/cuda/cuda_library_attention.h"
 #include "core/compute/cuda/cuda_ops.h"
-#include "core/compute/device_copy.h"
 #include "core/compute/rotary_cache.h"
-#include "kernels/cuda/angles.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/rotary.h"
 
 namespace midscope {
-
 namespace {
+
+// Returns the bytes of `values` in the device's memory. To a GPU they are copied from pinned
+// memory, because other copies wait for the GPU.
+template <class T>
+at::Tensor CopiedTo(at::Device device, std::span<const T> values) {
+  const at::Tensor host =
+      at::empty({static_cast<int64_t>(values.size_bytes())},
+                at::TensorOptions().dtype(at::kByte).pinned_memory(device.is_cuda()));
+  std::copy(values.begin(), values.end(), static_cast<T*>(host.data_ptr()));
+  return host.to(device, /*non_blocking=*/true);
+}
 
 // The arguments of the kernel that computes rotary tables on a device. Internal to core.
 

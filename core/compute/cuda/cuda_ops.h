@@ -10,7 +10,7 @@
 // kernels/cuda/attention.h. If the heads of a group see different positions (Ms-PoE), one head of
 // every group is processed at a time, so that there is one copy of the keys instead of one per
 // head. Near and far keys (Self-Extend) are processed separately and the results merged
-// (kernels/cuda/merge_parts.h). Rotated queries and keys and the weights are rounded to that dtype,
+// (kernels/cuda/move_rows.h). Rotated queries and keys and the weights are rounded to that dtype,
 // as by the CPU's kernels with AVX-512 BF16. Rotary tables are computed on the GPU. AtenOps
 // computes the rest: many rows of float32, head sizes that the kernels lack.
 #pragma once

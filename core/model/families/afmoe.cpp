@@ -83,13 +83,13 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 // llama.cpp always scales embeddings; which layers have windows is fixed there.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->embedding_scale = EmbeddingScale(*config);
   ReadGgufWindows(metadata, kPattern, config);
   for (int64_t layer = 0; layer < config->layers; ++layer)
     config->attention[static_cast<size_t>(layer)].rotary = HasWindow(layer, kPattern);
   config->experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   RequireGgufSigmoidScores(metadata);
   SetLayers(config);
 }

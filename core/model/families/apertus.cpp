@@ -43,7 +43,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetLayers(config);
   config->activation = Activation::kXielu;
   // These keys have no architecture prefix.

@@ -11,12 +11,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->gated_mlp = false;
 }
 
-std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
-}
-
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->activation = Activation::kSquaredRelu;
   config->gated_mlp = false;
 }
@@ -26,7 +22,7 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
 }  // namespace
 
 const Family& ArceeFamily() {
-  static const Family family = {"arcee", "arcee",  ReadFolder, FolderTensors,
+  static const Family family = {"arcee", "arcee",  ReadFolder, TensorsByBiases,
                                 "arcee", ReadGguf, GgufPlaces};
   return family;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/families/common.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/base/utf8.h"
 #include "core/model/families/rope_settings.h"
@@ -112,21 +112,20 @@ void SetUnrotated(PositionKind positions, ModelConfig* config) {
   config->rope_dimensions = config->head_dim;  // not used; always a valid number
 }
 
-void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config) {
-  for (size_t layer = 0; layer < recurrent.size(); ++layer) {
+void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config) {
+  for (size_t layer = 0; layer < without_attention.size(); ++layer) {
     LayerAttention& attention = config->attention[layer];
-    attention.recurrent = recurrent[layer];
-    attention.rotary = !recurrent[layer];
+    attention.recurrent = without_attention[layer] && attention.mixes();
+    attention.rotary = !without_attention[layer];
   }
-  const auto count = std::count(recurrent.begin(), recurrent.end(), true);
+  const auto count = std::count(without_attention.begin(), without_attention.end(), true);
   if (count == 0) return;
-  const auto alone =
-      std::count_if(config->attention.begin(), config->attention.end(),
-                    [](const LayerAttention& layer) { return layer.halves == LayerHalves::kMlp; });
+  const auto alone = std::count_if(config->attention.begin(), config->attention.end(),
+                                   [](const LayerAttention& layer) { return !layer.mixes(); });
   config->notes.push_back(fmt::format(
       "{} of its {} layers have no attention ({} mixes {}): "
       "what is measured of attention is 0 there",
-      count, recurrent.size(), config->Mixer().kind,
+      count, without_attention.size(), config->Mixer().kind,
       alone > 0 ? fmt::format("the tokens in {}, {} are an MLP alone", count - alone, alone)
                 : "their tokens"));
 }
@@ -188,6 +187,10 @@ std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLa
   return LlamaLikeTensors(layout);
 }
 
+std::vector<TensorPlace> TensorsByBiases(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
   std::vector<TensorPlace> places = {
       {"token_embedding", "model.embed_tokens"},
@@ -227,6 +230,14 @@ std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
          {"N.up", "model.layers.N.mlp.up_proj", RowPart::kAll, layout.mlp}});
   }
   return places;
+}
+
+void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers) {
+  if (!json.Flag("use_sliding_window", false) || json.IsNull("sliding_window")) return;
+  const int64_t window = json.Count("sliding_window", kMaxTokens, 4096);
+  const int64_t first = json.CountOrZero("max_window_layers", kMaxTokens, full_layers);
+  ReadLayerTypes(
+      json, window, [](int64_t layer, int64_t begin) { return layer >= begin; }, first, config);
 }
 
 }  // namespace midscope

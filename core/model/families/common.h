@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formats/config_json.h"
 #include "core/model/families/family.h"
+#include "core/model/model_config.h"
 
 namespace midscope {
 
@@ -77,9 +79,9 @@ void SetUnrotated(PositionKind positions, ModelConfig* config);
 
 // Rows of a mixer's convolution, at most.
 inline constexpr int64_t kMostTaps = 64;
-// Marks layers that have no attention, and adds the note that says so. recurrent: [layer]. The
-// mixer and the layers' halves must be set.
-void SetRecurrent(const std::vector<bool>& recurrent, ModelConfig* config);
+// Marks layers with a mixer, and adds the note on layers without attention. without_attention:
+// [layer]. The mixer and the layers' halves must be set.
+void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config);
 
 // Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
 // says. Throws Error for a type that is neither that nor full_attention.
@@ -102,6 +104,8 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
 // factors).
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
+// As above, for RMS norms.
+void ReadGgufCommon(const GgufMetadata& metadata, ModelConfig* config);
 // Returns [pairs]: a tensor's factors that divide the frequencies of rotated pairs; empty if the
 // file has no such tensor. Throws Error if they are not rope_dimensions / 2 positive numbers.
 std::vector<double> ReadGgufFactors(const GgufMetadata& metadata, const char* name,
@@ -127,6 +131,8 @@ void ReplacePlace(const TensorPlace& place, std::vector<TensorPlace>& places);
 // Like LlamaLikeTensors; the file's "attention_bias" (absent: false) says whether the four
 // projections of attention have biases.
 std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
+// Likewise "mlp_bias" for the MLP.
+std::vector<TensorPlace> TensorsByBiases(const ConfigJson& json);
 
 struct GgufLayout {
   bool interleaved = false;  // rotary order of the rows of query and key
@@ -148,12 +154,13 @@ void AddGgufStateSpacePlaces(std::vector<TensorPlace>& places);
 // Returns the tensors of GPT-2's relatives: queries, keys and values stacked, LayerNorms with
 // biases. `bias`: whether the projections have biases.
 std::vector<TensorPlace> GgufGptTensors(Bias bias);
-// For GPT-2 and GPTBigCode, whose GGUF files differ only in the number of key-value heads.
-void ReadGgufGpt2(const GgufMetadata& metadata, ModelConfig* config);
-std::vector<TensorPlace> GgufGpt2Tensors();
 
 // Returns Bias::kMust if the flag is true (or if it is absent and `otherwise` is true), else
 // kNever.
 Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise);
+
+// Reads the sliding window of qwen2 and qwen3: if use_sliding_window is true, layers from
+// max_window_layers on see sliding_window keys.
+void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers = 28);
 
 }  // namespace midscope

@@ -192,7 +192,7 @@ void ReadMistral4(const ConfigJson& json, ModelConfig* config) {
 
 void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
   ExpertSettings experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   constexpr int64_t kSoftmax = 1;
   constexpr int64_t kSigmoid = 2;
   const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
@@ -243,7 +243,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);
   if (metadata.Has("attention.q_lora_rank"))
     latent.query_rank = metadata.Count("attention.q_lora_rank", kMaxWidth);
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   latent.norm_epsilon = config->norm_epsilon;
   latent.value = metadata.Count("attention.value_length_mla", kMaxWidth);
   const int64_t query = metadata.Count("attention.key_length_mla", kMaxWidth);

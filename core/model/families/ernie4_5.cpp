@@ -76,16 +76,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
       {.attention = bias, .attention_out = bias, .mlp = bias, .interleaved = true});
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-}
-
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGguf(metadata, config);
+  ReadGgufCommon(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   config->experts.shared_width =
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);
   metadata.Ignore("expert_shared_count");  // their width together is that above
@@ -100,8 +96,8 @@ std::vector<TensorPlace> MoeGgufPlaces() {
 }  // namespace
 
 const Family& Ernie45Family() {
-  static const Family family = {"ernie4_5", "ernie4_5", ReadFolder, FolderTensors,
-                                "ernie4_5", ReadGguf,   GgufPlaces};
+  static const Family family = {"ernie4_5", "ernie4_5",     ReadFolder, FolderTensors,
+                                "ernie4_5", ReadGgufCommon, GgufPlaces};
   return family;
 }
 

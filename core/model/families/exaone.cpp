@@ -46,7 +46,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   metadata.Ignore("attention.layer_norm_epsilon");  // the same epsilon, stored twice
 }
 

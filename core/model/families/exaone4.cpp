@@ -76,7 +76,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
@@ -85,12 +85,12 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufPredictionLayers(metadata, config);
   ReadGgufWindows(metadata, kPattern, config);
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
   config->experts = ReadGgufGroupedExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   metadata.Ignore("expert_shared_feed_forward_length");  // that of one expert times their number
   RequireGgufSigmoidScores(metadata);
   SetMoe(config);

@@ -78,6 +78,11 @@ ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t laye
   return experts;
 }
 
+void RequireGgufExperts(const GgufMetadata& metadata) {
+  if (metadata.CountOrZero("expert_count", kMaxExperts) == 0)
+    metadata.Fail("it has no experts, which is not supported");
+}
+
 void RequireGgufSigmoidScores(const GgufMetadata& metadata) {
   constexpr int64_t kSigmoid = 2;
   if (metadata.Count("expert_gating_func", kMaxExperts, kSigmoid) != kSigmoid)

@@ -52,6 +52,8 @@ ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
 // family sets how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
 
+// Throws Error if the file has no experts.
+void RequireGgufExperts(const GgufMetadata& metadata);
 // Throws Error if the file states that experts are scored in another way than by the sigmoid.
 void RequireGgufSigmoidScores(const GgufMetadata& metadata);
 

@@ -19,9 +19,9 @@
   FAMILY(olmo2, Olmo2)              \
   FAMILY(gpt_neox, GptNeox)         \
   FAMILY(mpt, Mpt)                  \
-  FAMILY(qwen2_5_vl, Qwen25Vl)      \
+  FAMILY(qwen2, Qwen25Vl)           \
   FAMILY(olmo, Olmo)                \
-  FAMILY(olmo3, Olmo3)              \
+  FAMILY(olmo2, Olmo3)              \
   FAMILY(granite, Granite)          \
   FAMILY(cohere, Cohere)            \
   FAMILY(cohere, Cohere2)           \
@@ -58,7 +58,7 @@
   FAMILY(deepseek, DeepseekV3)      \
   FAMILY(xglm, Xglm)                \
   FAMILY(gpt_neo, GptNeo)           \
-  FAMILY(gpt_bigcode, GptBigCode)   \
+  FAMILY(gpt2, GptBigCode)          \
   FAMILY(qwen3_next, Qwen3Next)     \
   FAMILY(qwen3_next, Qwen35)        \
   FAMILY(qwen3_next, Qwen35Moe)     \

@@ -55,7 +55,7 @@ void ReadGemma2Folder(const ConfigJson& json, std::optional<double> attention_ca
 
 void ReadGemma2Gguf(const GgufMetadata& metadata, std::optional<double> attention_cap,
                     double final_cap, int64_t layers_of_27b, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetGemma(config);
   config->activation = Activation::kGeluTanh;
   config->output_norms = true;

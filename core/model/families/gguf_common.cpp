@@ -238,6 +238,10 @@ void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
   ReadGgufRope(metadata, config);
 }
 
+void ReadGgufCommon(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+}
+
 StateSpace ReadGgufStateSpace(const GgufMetadata& metadata) {
   StateSpace space = {.heads = metadata.Count("ssm.time_step_rank", kMaxWidth),
                       .groups = metadata.Count("ssm.group_count", kMaxWidth),
@@ -308,20 +312,6 @@ std::vector<TensorPlace> GgufGptTensors(Bias bias) {
                       .attention_out = bias,
                       .mlp = bias,
                       .norms = Bias::kMust});
-}
-
-void ReadGgufGpt2(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
-  config->activation = Activation::kGeluTanh;
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
-  SetUnrotated(PositionKind::kLearned, config);
-}
-
-std::vector<TensorPlace> GgufGpt2Tensors() {
-  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
-  places.push_back({"position_embedding", "position_embd"});
-  return places;
 }
 
 }  // namespace midscope

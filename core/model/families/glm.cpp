@@ -50,12 +50,8 @@ std::vector<TensorPlace> Glm4Tensors(const ConfigJson& json) {
   return places;
 }
 
-void ReadGlmGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-}
-
 void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGlmGguf(metadata, config);
+  ReadGgufCommon(metadata, config);
   config->output_norms = true;
 }
 
@@ -67,8 +63,8 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& GlmFamily() {
-  static const Family family = {"glm",     "glm",       ReadGlm,   GlmTensors,
-                                "chatglm", ReadGlmGguf, GgufPlaces};
+  static const Family family = {"glm",     "glm",          ReadGlm,   GlmTensors,
+                                "chatglm", ReadGgufCommon, GgufPlaces};
   return family;
 }
 

@@ -111,7 +111,7 @@ void ReadGgufSigmoidExperts(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufPredictionLayers(metadata, config);
   if (metadata.file().Find("blk.0.attn_q_norm.weight") != nullptr)
     config->query_key_norm = QueryKeyNorm::kHead;
@@ -119,7 +119,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 void ReadDots1Gguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->query_key_norm = QueryKeyNorm::kHead;
   ReadGgufSigmoidExperts(metadata, config);
 }

@@ -69,12 +69,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufWindows(metadata, 2, config);
   // The file does not state this setting; it is the same in all published models.
   config->rope_scaling.truncate = false;
   SetExperts(ReadGgufExperts(metadata, config->layers), config);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
 }
 
 std::vector<TensorPlace> GgufPlaces() {

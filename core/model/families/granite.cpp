@@ -75,10 +75,6 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
   return places;
 }
 
-std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
-}
-
 void ReadPositions(const ConfigJson& json, ModelConfig* config) {
   const std::string kind = json.Text("position_embedding_type", "nope");
   if (kind == "rope") return ReadRope(json, RopeObject(json), {}, config);
@@ -185,7 +181,7 @@ std::vector<TensorPlace> BambaTensors(const ConfigJson& json) {
 }
 
 void ReadGgufGranite(const GgufMetadata& metadata, double logit_divisor, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   // llama.cpp's switch for positions.
   if (!metadata.Flag("rope.scaling.finetuned", true)) SetUnrotated(PositionKind::kNone, config);
   config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
@@ -205,7 +201,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufGranite(metadata, metadata.Positive("logit_scale"), config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   config->experts.normalised = true;
   config->experts.shared_width =
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);
@@ -238,7 +234,7 @@ std::vector<TensorPlace> HybridGgufPlaces() {
 }  // namespace
 
 const Family& GraniteFamily() {
-  static const Family family = {"granite", "granite", ReadFolder, FolderTensors,
+  static const Family family = {"granite", "granite", ReadFolder, TensorsByBiases,
                                 "granite", ReadGguf,  GgufPlaces};
   return family;
 }

@@ -62,14 +62,14 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
 
 // The converter has already stretched the base.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetNorms(config);
 }
 
 void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   config->experts.shared_width =
       metadata.Count("expert_shared_feed_forward_length", kMaxWidth, config->feed_forward);
   metadata.Ignore("expert_shared_count");  // their width together is that above

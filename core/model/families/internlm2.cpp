@@ -29,10 +29,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
           {"N.down", "model.layers.N.feed_forward.w2"}};
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-}
-
 std::vector<TensorPlace> GgufPlaces() {
   return GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay});
 }
@@ -40,8 +36,8 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& InternLm2Family() {
-  static const Family family = {"internlm2", "internlm2", ReadFolder, FolderTensors,
-                                "internlm2", ReadGguf,    GgufPlaces};
+  static const Family family = {"internlm2", "internlm2",    ReadFolder, FolderTensors,
+                                "internlm2", ReadGgufCommon, GgufPlaces};
   return family;
 }
 

@@ -115,7 +115,7 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->convolution.taps = metadata.Count("shortconv.l_cache", kMostTaps);
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->query_key_norm = QueryKeyNorm::kHead;
 }
 

@@ -29,12 +29,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadCondensedRope(json, config);
 }
 
-std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
-}
-
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
   SetWindow(window, config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
@@ -50,7 +46,7 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& LlamaFamily() {
-  static const Family family = {"llama", "llama",  ReadFolder, FolderTensors,
+  static const Family family = {"llama", "llama",  ReadFolder, TensorsByBiases,
                                 "llama", ReadGguf, GgufPlaces};
   return family;
 }

@@ -103,7 +103,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 // by the number of experts, that the model with 128 has no norms.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   // A value of 0 means positions in all layers, and chunks in none.
   constexpr std::string_view kWindow = "attention.sliding_window";
   const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;
@@ -113,7 +113,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
     attention.chunk = attention.rotary && !plain ? kChunk : 0;
   }
   config->experts = ReadGgufExperts(metadata, config->layers);
-  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  RequireGgufExperts(metadata);
   SetExperts(config);
   config->experts.shared_width = config->experts.width;
   const int64_t step = metadata.Count("interleave_moe_layer_step", kMaxLayers, 1);

@@ -65,7 +65,7 @@ void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
 
 // Also for Mistral Small 3 and Devstral 2, whose queries do not grow.
 void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->query_growth = metadata.PositiveOrZero("attention.temperature_scale");
   if (config->query_growth > 0) {
     config->query_growth_context =

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// OLMo 2: norms only after attention and MLP; query and key are normed over all heads together. In
-// GGUF also OLMo 3, which the converter writes as olmo2 with windows. FlexOlmo has experts, too.
+// OLMo 2: norms only after attention and MLP; query and key are normed over all heads together.
+// OLMo 3 has a window in three of four layers, which rotate without the scaling of the other
+// layers; in GGUF, the converter writes it as olmo2 with windows. FlexOlmo has experts, too.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
+#include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
 namespace midscope::olmo2 {
 namespace {
 
-constexpr int64_t kPattern = 4;  // OLMo 3: every fourth layer sees all keys
+constexpr int64_t kWindow = 4096;
+constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
+constexpr double kBase = 500000.0;
 
 void SetNorms(ModelConfig* config) {
   config->input_norms = false;
@@ -22,9 +26,19 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetNorms(config);
 }
 
+void ReadOlmo3(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .read_rope = false}, config);
+  SetNorms(config);
+  ReadRopesByLayerType(json, kBase, json.Positive("rope_theta", kBase), config);
+  ReadLayerTypes(
+      json, ReadWindow(json, kWindow),
+      [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, kPattern, config);
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+}
+
 void ReadFlex(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
-                {.rope_base = 500000.0,
+                {.rope_base = kBase,
                  .layers = 32,
                  .hidden = 4096,
                  .feed_forward = 11008,
@@ -51,7 +65,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
   // OLMo 3's layers with a window rotate without the scaling of the other layers.
@@ -66,6 +80,11 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 const Family& Olmo2Family() {
   static const Family family = {"olmo2", "olmo2",  ReadFolder, FolderTensors,
                                 "olmo2", ReadGguf, GgufPlaces};
+  return family;
+}
+
+const Family& Olmo3Family() {
+  static const Family family = {"olmo3", "olmo3", ReadOlmo3, FolderTensors, "", nullptr, nullptr};
   return family;
 }
 

@@ -27,7 +27,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   // llama.cpp has no clamp in this architecture.
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
     metadata.Fail("attention.clamp_kqv is set, which is not supported here");

@@ -17,7 +17,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   SetWindow(metadata.CountOrZero("attention.sliding_window", kMaxTokens), config);
 }
 

@@ -3,7 +3,6 @@
 // positions have three parts (mrope), which are equal for text, so that they act as one.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
-#include "core/model/families/qwen_window.h"
 #include "core/model/families/rope_settings.h"
 
 namespace midscope::qwen3 {
@@ -43,7 +42,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->query_key_norm = QueryKeyNorm::kHead;
 }
 

@@ -158,7 +158,7 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
 // `tiled`: whether the converter has put value heads that share a key head as far apart as
 // possible.
 void ReadGguf(const GgufMetadata& metadata, bool tiled, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   ReadGgufPredictionLayers(metadata, config);
   metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
   const int64_t value_heads = metadata.Count("ssm.time_step_rank", kMaxWidth);

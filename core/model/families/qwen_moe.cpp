@@ -4,7 +4,6 @@
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
-#include "core/model/families/qwen_window.h"
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
@@ -126,7 +125,7 @@ std::vector<TensorPlace> Qwen3VlTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
 }
 

@@ -16,10 +16,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
                            .mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
-void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-}
-
 std::vector<TensorPlace> GgufPlaces() {
   std::vector<TensorPlace> places =
       GgufTensors({.attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay});
@@ -30,8 +26,8 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& SeedOssFamily() {
-  static const Family family = {"seed_oss", "seed_oss", ReadFolder, FolderTensors,
-                                "seed_oss", ReadGguf,   GgufPlaces};
+  static const Family family = {"seed_oss", "seed_oss",     ReadFolder, FolderTensors,
+                                "seed_oss", ReadGgufCommon, GgufPlaces};
   return family;
 }
 

@@ -21,12 +21,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   for (LayerAttention& layer : config->attention) layer.window = layer.rotary ? 0 : window;
 }
 
-std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
-}
-
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufCommon(metadata, config);
   for (int64_t layer = 0; layer < config->layers; ++layer) {
     config->attention[static_cast<size_t>(layer)].rotary = (layer + 1) % kInterval != 0;
   }
@@ -39,7 +35,7 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& SmolLm3Family() {
-  static const Family family = {"smollm3", "smollm3", ReadFolder, FolderTensors,
+  static const Family family = {"smollm3", "smollm3", ReadFolder, TensorsByBiases,
                                 "smollm3", ReadGguf,  GgufPlaces};
   return family;
 }

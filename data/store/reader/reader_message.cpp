@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_depth.h"
-#include "data/store/provenance_fields.h"
+#include "core/base/record.h"
 
 namespace midscope {
 namespace {

@@ -23,7 +23,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/probe_form.h"
-#include "probes/tuning/lens_options.h"
+#include "probes/tuning/tuning_options.h"
 
 namespace midscope {
 namespace {

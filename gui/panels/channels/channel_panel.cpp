@@ -25,7 +25,7 @@
 #include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/selection.h"
-#include "probes/measure/channels/channel_layers.h"
+#include "probes/measure/channels/channel_options.h"
 
 namespace midscope {
 namespace {

@@ -23,7 +23,6 @@
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/measure/channels/channel_layers.h"
 #include "probes/measure/channels/channel_options.h"
 #include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"

@@ -24,7 +24,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_cards.h"
 #include "gui/widgets/text_line.h"
-#include "probes/measure/channels/channel_layers.h"
+#include "probes/measure/channels/channel_options.h"
 
 namespace midscope {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/file_access.h"
 #include "core/base/text.h"
-#include "core/formats/text_writer.h"
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/drawn_pictures.h"
 #include "probes/cli/commands/file_outcome.h"

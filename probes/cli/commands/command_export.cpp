@@ -10,8 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/formats/text_writer.h"
-#include "data/export/control_vector_export.h"
+#include "core/base/file_access.h"
 #include "data/export/export.h"
 #include "data/export/npz.h"
 #include "data/store/record_reader.h"

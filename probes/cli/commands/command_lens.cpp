@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/seconds_since.h"
 #include "core/base/text.h"
+#include "core/base/timing.h"
 #include "core/formats/jacobian_lens.h"
 #include "core/model/model_source.h"
 #include "core/tuning/lens_fit.h"
@@ -22,7 +22,7 @@
 #include "probes/model/model_options.h"
 #include "probes/model/tensor_library.h"
 #include "probes/prompt/sent_prompt.h"
-#include "probes/tuning/lens_options.h"
+#include "probes/tuning/tuning_options.h"
 
 namespace midscope::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/positions/position_sampler.h"
 #include "core/positions/relative_distances.h"
-#include "core/positions/sampler_options.h"
 #include "probes/base/records.h"
 #include "probes/cli/commands/positions_file.h"
 #include "probes/cli/console/output.h"
@@ -37,8 +37,7 @@ struct Question {
 
 const PositionSampler& SamplerNamed(const std::string& name) {
   if (const PositionSampler* sampler = FindPositionSampler(name)) return *sampler;
-  std::vector<std::string> known;
-  for (const PositionSampler& sampler : PositionSamplers()) known.push_back(sampler.name);
+  std::vector<std::string> known = NamesIn(PositionSamplers());
   throw UsageError("sampler '" + name + "'", "the sampler is unknown", KnownWordsHint(name, known));
 }
 

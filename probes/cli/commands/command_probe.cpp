@@ -9,7 +9,6 @@
 #include "data/store/run_store.h"
 #include "probes/cli/commands/probe_batch_command.h"
 #include "probes/cli/commands/probe_batch_options.h"
-#include "probes/cli/commands/probe_cells.h"
 #include "probes/cli/commands/prompt_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "core/base/utf8.h"
 #include "data/export/export.h"
-#include "data/store/provenance_fields.h"
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/stored_file.h"
 #include "probes/cli/commands/sweep_table.h"

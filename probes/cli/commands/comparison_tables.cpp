@@ -11,7 +11,7 @@
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "probes/cli/commands/file_comparison.h"
-#include "probes/cli/text/setting_letters.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/sweep/chosen_places.h"
 
 namespace midscope::cli {

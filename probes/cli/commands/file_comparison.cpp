@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
-#include "data/store/provenance_fields.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/intervals.h"

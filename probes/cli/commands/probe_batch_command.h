@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "probes/cli/commands/probe_cells.h"
+#include "probes/cli/commands/probe_batch_options.h"
 #include "probes/cli/program/command.h"
 #include "probes/measure/builtin/probe_registry.h"
 

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
 #include "core/base/text.h"
+#include "core/base/timing.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"

@@ -12,7 +12,7 @@
 #include "core/base/job.h"
 #include "core/base/record.h"
 #include "core/decoder/decoder.h"
-#include "probes/cli/commands/probe_cells.h"
+#include "probes/cli/commands/probe_batch_options.h"
 #include "probes/cli/program/command.h"
 #include "probes/engine/kept_prompts.h"
 #include "probes/engine/probe_batch.h"

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/commands/report_section.h"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
@@ -21,16 +24,54 @@
 #include "probes/base/private_folder.h"
 #include "probes/cli/commands/drawn_pictures.h"
 #include "probes/cli/commands/stored_file.h"
-#include "probes/cli/commands/sweep_differences.h"
 #include "probes/cli/commands/sweep_table.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/measure/statistics/statistics.h"
 #include "probes/sweep/merged_means.h"
+#include "probes/sweep/place_verdict.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/stored_result.h"
 
 namespace midscope::cli {
 namespace {
+
+std::string WhatText(const SettingComparison& one) {
+  if (one.what == "mean") return "mean " + one.measure + " over places";
+  if (one.what == "gap") return "the gap of " + one.measure + " between places";
+  return one.measure + " at " + one.what;
+}
+
+std::string DifferenceLine(const CellReport& report, const SettingComparison& one) {
+  const std::string begin = fmt::format("{} against {}: {}", SettingText(report, one.setting),
+                                        SettingText(report, one.against), WhatText(one));
+  if (!std::isfinite(one.p_holm) || one.smallest_p >= kVerdictLevel) {
+    return fmt::format("{}: no verdict, {} {} too few\n", begin, CountText(one.samples, "sample"),
+                       one.samples == 1 ? "is" : "are");
+  }
+  const std::string p = PText(one.p_holm);
+  return fmt::format(
+      "{} {} by {}{}; adjusted p {}{}\n", begin,
+      one.p_holm < kVerdictLevel ? "differs" : "does not differ measurably, it changes",
+      WithInterval(one.difference, one.interval), one.measure == kAnswerNll ? " nats" : "",
+      p.starts_with('<') ? "" : "= ", p);
+}
+
+// Returns one line per comparison (SweepStatistics::comparisons) of the measure of the verdicts on
+// the place: the mean over places and the gap, or the only place. It differs if the adjusted p is
+// below kVerdictLevel. "" if there is one setting.
+std::string DifferenceLines(const CellReport& report) {
+  const std::vector<PlaceVerdict> verdicts = PlaceVerdicts(report.plan, report.statistics);
+  if (verdicts.empty()) return "";
+  const bool several_places = report.plan.places.size() > 1;
+  std::string text;
+  for (const SettingComparison& one : report.statistics.comparisons) {
+    const bool at_place = one.what.starts_with("place");
+    if (one.measure != verdicts.front().measure || at_place == several_places) continue;
+    text += DifferenceLine(report, one);
+  }
+  return text;
+}
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 

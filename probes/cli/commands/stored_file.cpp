@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/decoder/auto_dtype.h"
 #include "core/model/model_source.h"
 #include "core/terms/intervention_text.h"
-#include "data/store/provenance_fields.h"
 #include "data/store/unfinished_files.h"
 #include "data/sweep/rank_parts.h"
 #include "data/sweep/sweep_store.h"

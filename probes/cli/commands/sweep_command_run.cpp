@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/intervention/passage.h"
 #include "core/run/patch_sources.h"
 #include "data/store/record_reader.h"
@@ -37,7 +37,7 @@
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
-#include "probes/sweep/sweep_controls.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/seconds_since.h"
 #include "core/base/text.h"
+#include "core/base/timing.h"
 #include "core/decoder/decoder.h"
 #include "core/hub/hub_listing.h"
 #include "core/run/generate.h"

@@ -16,7 +16,7 @@
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/plan_texts.h"
-#include "probes/sweep/sweep_controls.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 namespace {

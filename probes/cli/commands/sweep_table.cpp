@@ -9,10 +9,9 @@
 
 #include "core/base/record_names.h"
 #include "core/base/text.h"
-#include "core/plan/context_limit.h"
+#include "core/plan/run_positions.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/generated_table.h"
-#include "probes/cli/text/setting_letters.h"
 #include "probes/sweep/place_verdict.h"
 #include "probes/sweep/plan_texts.h"
 
@@ -21,10 +20,6 @@ namespace {
 
 // With fewer samples bootstrap intervals are noticeably too narrow.
 constexpr int64_t kFewSamples = 20;
-
-std::string NameWithRole(const SweepSetting& setting) {
-  return setting.control_of.empty() ? setting.text : setting.text + " (control)";
-}
 
 // Whether prompts exceeded the context under the setting; it is then marked.
 bool IsBeyondContext(const CellReport& report, size_t setting) {
@@ -275,7 +270,7 @@ Printout GroupTables(const CellReport& report) {
 }  // namespace
 
 std::string SettingText(const CellReport& report, size_t setting) {
-  return NameWithRole(report.plan.settings[setting]) +
+  return report.plan.settings[setting].TextWithRole() +
          (IsBeyondContext(report, setting) ? " *" : "");
 }
 
@@ -380,7 +375,7 @@ std::string RunningTable(const SweepPlan& plan, const SweepResult& result) {
   TextTable table(header);
   const size_t places = plan.places.size();
   for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
-    std::vector<std::string> row = {NameWithRole(plan.settings[setting])};
+    std::vector<std::string> row = {plan.settings[setting].TextWithRole()};
     for (const OutcomeMeasure& measure : measures) {
       const MeasureRows rows = RowsOf(measure, setting, places, 0, places);
       row.push_back(rows.values.empty() ? "-" : fmt::format("{:.2f}", Mean(PlaceMeans(rows))));

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/positions/sampler_options.h"
+#include "core/positions/position_sampler.h"
 #include "core/terms/intervention_text.h"
 #include "data/tasks/task.h"
 #include "probes/cli/program/command.h"

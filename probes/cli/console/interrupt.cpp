@@ -4,7 +4,7 @@
 #include <array>
 #include <csignal>
 
-#include "core/base/mapped_file_guard.h"
+#include "core/base/memory_map.h"
 
 namespace midscope::cli {
 namespace {

@@ -2,13 +2,13 @@
 // Formats tables and paragraphs for a terminal.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "probes/cli/console/terminal.h"
 #include "probes/measure/statistics/statistics.h"
@@ -88,5 +88,23 @@ inline std::string PText(double p) {
   if (!std::isfinite(p)) return "-";
   return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
 }
+
+// Replaces settings whose texts are too wide for a table by letters.
+class SettingLetters {
+ public:
+  // All settings are replaced by letters if one is wider than 40 characters (24 in a terminal of
+  // less than 100 columns); otherwise their texts are used.
+  explicit SettingLetters(const std::vector<std::string>& settings,
+                          std::optional<size_t> terminal_width = TerminalWidth());
+
+  // The setting's name in the table: its letter or its text.
+  const std::string& Name(size_t setting) const { return names_[setting]; }
+  // One line per letter with the setting's text; "" if there are no letters.
+  const std::string& Legend() const { return legend_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::string legend_;
+};
 
 }  // namespace midscope::cli

@@ -11,11 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/check.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/mapped_file_guard.h"
+#include "core/base/memory_map.h"
 #include "core/base/text.h"
 #include "probes/cli/console/interrupt.h"
 #include "probes/cli/console/output.h"

@@ -21,10 +21,6 @@ std::string ShareText(double share) {
   return std::isfinite(share) ? fmt::format("{:.2f}", share) : "-";
 }
 
-std::string SettingText(const SweepSetting& setting) {
-  return setting.control_of.empty() ? setting.text : setting.text + " (control)";
-}
-
 // Returns the cells of a setting, by gold place.
 std::vector<const GeneratedCell*> CellsOf(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
                                           size_t setting) {
@@ -89,7 +85,7 @@ Printout GeneratedTables(const SweepPlan& plan, const GeneratedOutcomes& outcome
   TextTable table(header);
   for (size_t i = 0; i < outcomes.cells.size(); ++i) {
     const GeneratedCell& cell = outcomes.cells[i];
-    std::vector<std::string> row = {SettingText(plan.settings[i / plan.places.size()]),
+    std::vector<std::string> row = {plan.settings[i / plan.places.size()].TextWithRole(),
                                     PlaceText(plan, plan.places[i % plan.places.size()]),
                                     ShareText(cell.right)};
     if (pieces) row.insert(row.end(), {ShareText(cell.another), ShareText(cell.none)});
@@ -103,7 +99,7 @@ Printout GeneratedTables(const SweepPlan& plan, const GeneratedOutcomes& outcome
       "cut: by the limit of new tokens\n";
   if (!pieces) return text;
   for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
-    text.AddTitled("answered place, " + SettingText(plan.settings[setting]),
+    text.AddTitled("answered place, " + plan.settings[setting].TextWithRole(),
                    MatrixTable(plan, outcomes, setting));
   }
   text += "shares of samples whose text gives the answer of the piece at that place\n";

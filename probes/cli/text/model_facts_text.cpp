@@ -118,13 +118,11 @@ std::vector<int64_t> OtherHeadLayers(const ModelConfig& config) {
 std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
   if (config.positions != PositionKind::kRotary) return {};
   return LayersOf(config.attention,
-                  [](const LayerAttention& layer) { return !layer.rotary && !layer.recurrent; });
+                  [](const LayerAttention& layer) { return !layer.rotary && layer.attends(); });
 }
 
 std::vector<int64_t> MixerLayers(const ModelConfig& config) {
-  return LayersOf(config.attention, [](const LayerAttention& layer) {
-    return layer.recurrent && layer.halves != LayerHalves::kMlp;
-  });
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.recurrent; });
 }
 
 std::vector<int64_t> LayersOfHalf(const ModelConfig& config, LayerHalves halves) {

@@ -9,7 +9,7 @@
 #include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
-#include "core/plan/context_limit.h"
+#include "core/plan/run_positions.h"
 #include "data/export/export.h"
 #include "probes/base/records.h"
 #include "probes/cli/commands/probe_batch_options.h"

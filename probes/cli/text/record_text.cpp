@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/array_kinds.h"
+#include "core/base/record.h"
 #include "core/base/utf8.h"
 #include "data/export/export.h"
 #include "probes/base/records.h"

@@ -19,7 +19,7 @@ namespace midscope::cli {
 inline constexpr size_t kHeadsShown = 10;
 
 // Returns name, attributes, a table of the arrays over one short axis, and for every other array
-// its shape and, if its numbers are measured (core/base/array_kinds.h), the mean, the smallest
+// its shape and, if its numbers are measured (core/base/record.h), the mean, the smallest
 // and largest value with their indices, and the `top` largest heads. Ranks that count from 0 are
 // printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
@@ -41,8 +41,6 @@ nlohmann::ordered_json RecordJson(const Record& record);
 
 // Returns JSON as text with a line end; bytes that are not UTF-8 are replaced.
 std::string JsonText(const nlohmann::ordered_json& json);
-
-// Access to values of records, for the output of commands.
 
 // Returns the value of an attribute, which must exist and have that type.
 template <typename T>

@@ -9,7 +9,7 @@
 
 #include "core/base/record_names.h"
 #include "core/hub/hub_listing.h"
-#include "core/plan/context_limit.h"
+#include "core/plan/run_positions.h"
 #include "core/terms/intervention_text.h"
 #include "kernels/check.h"
 #include "probes/base/records.h"

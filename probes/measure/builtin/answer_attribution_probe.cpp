@@ -14,9 +14,8 @@
 #include "core/decoder/captures.h"
 #include "core/decoder/logit_direction.h"
 #include "probes/base/records.h"
-#include "probes/measure/builtin/compared_tokens.h"
+#include "probes/measure/builtin/attribution_parts.h"
 #include "probes/measure/builtin/sample_means.h"
-#include "probes/measure/builtin/stream_parts.h"
 
 namespace midscope {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/array_kinds.h"
 #include "core/base/error.h"
 #include "core/base/parameter.h"
+#include "core/base/record.h"
 #include "core/base/text.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/seconds_since.h"
+#include "core/base/timing.h"
 #include "core/decoder/captures.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"

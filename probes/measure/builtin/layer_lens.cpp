@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "core/base/array_kinds.h"
+#include "core/base/record.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/base/array_kinds.h"
 #include "core/base/parameter.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"

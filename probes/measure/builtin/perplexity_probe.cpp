@@ -11,8 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "core/run/scoring.h"
 #include "kernels/check.h"
 #include "probes/base/records.h"

@@ -8,7 +8,7 @@
 #include "core/base/record_names.h"
 #include "core/base/text.h"
 #include "core/decoder/captures.h"
-#include "core/plan/awareness_rule.h"
+#include "core/plan/attention_plan.h"
 #include "probes/base/records.h"
 #include "probes/measure/builtin/sample_means.h"
 

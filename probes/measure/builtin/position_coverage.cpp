@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/positions/cream_segments.h"
+#include "core/positions/cream.h"
 #include "probes/base/records.h"
 
 namespace midscope {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/base/text.h"
 #include "probes/measure/builtin/probes.h"
 
 #include <algorithm>
@@ -167,8 +168,7 @@ class BandsProbe : public Probe {
     for (size_t i = 0; i < bands.size(); ++i) {
       if (!std::isnan(bands[i])) logits[i / static_cast<size_t>(pairs)] += bands[i];
     }
-    std::vector<std::string> names;
-    for (const Target& target : targets_) names.push_back(target.name);
+    std::vector<std::string> names = NamesIn(targets_);
     Record record;
     record.name = "rope_bands";
     record.axes = {LabelledAxis("target", names), CountedAxis("layer", config_.layers),

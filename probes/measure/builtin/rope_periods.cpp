@@ -194,9 +194,7 @@ Record RopePeriods(const RopeQuestion& question) {
   CheckRopeQuestion(question);
   const std::vector<Scheme> schemes = Schemes(question);
   const std::vector<int64_t> distances = Distances(question);
-  std::vector<std::string> names;
-  names.reserve(schemes.size());
-  for (const Scheme& scheme : schemes) names.push_back(scheme.name);
+  std::vector<std::string> names = NamesIn(schemes);
   Record record;
   record.name = "rope";
   record.axes = {LabelledAxis("scheme", names), CountedAxis("pair", question.dimensions / 2),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/base/text.h"
 #include "probes/measure/builtin/probes.h"
 
 #include <algorithm>
@@ -56,9 +57,7 @@ class FoldedProbe : public Probe {
   Record Finish(const RunResult&) override {
     Record record;
     record.name = "span_attention";
-    std::vector<std::string> names;
-    names.reserve(spans_.size());
-    for (const PromptSpan& span : spans_) names.push_back(span.name);
+    std::vector<std::string> names = NamesIn(spans_);
     record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads),
                    LabelledAxis("span", names)};
     std::vector<int64_t> begins;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probes/measure/channels/channel_options.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,18 +11,13 @@
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/text.h"
-#include "probes/measure/channels/search_ranking.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {
 namespace {
 
-std::vector<std::string> RankingNames() {
-  std::vector<std::string> names;
-  for (const RankingName& one : kRankings) names.emplace_back(one.name);
-  return names;
-}
+std::vector<std::string> RankingNames() { return NamesIn(kRankings); }
 
 std::vector<Parameter> SearchOptions() {
   return {
@@ -188,6 +184,23 @@ void CheckChannelOptions(const OptionSet& options) {
     throw UsageError("option --" + option.name, "it has no effect without a validation",
                      "Leave it out, or validate on list or kv");
   }
+}
+
+LayerSet MiddleLayers(int64_t model_layers) {
+  const int64_t first = (model_layers + 3) / 4;
+  const int64_t last = std::max(first, model_layers * 5 / 6);
+  return {false, {{std::min(first, model_layers - 1), std::min(last, model_layers - 1)}}};
+}
+
+std::optional<LayerSet> PublishedLayers(int64_t model_layers) {
+  struct Published {
+    int64_t layers, first, last;
+  };
+  static constexpr Published kTable5[] = {{28, 10, 22}, {32, 10, 25}, {40, 10, 34}, {48, 10, 42}};
+  for (const Published& row : kTable5) {
+    if (row.layers == model_layers) return LayerSet{false, {{row.first, row.last}}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace midscope

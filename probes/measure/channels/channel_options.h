@@ -3,11 +3,16 @@
 // engine's request.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/intervention/intervention.h"
 #include "probes/prompt/prompt_format.h"
 
 namespace midscope {
@@ -43,5 +48,48 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code);
 PromptFormat ReadFormat(const OptionSet& options);
 // Returns the kind of validation; the ablation without a validation set has none.
 std::string ValidationKind(const OptionSet& options);
+
+// Returns the default layers in which a positional channel is scaled: from a quarter (rounded up)
+// to five sixths of the model's layers, 8-25 of 30; close to the published ones.
+LayerSet MiddleLayers(int64_t model_layers);
+
+// Returns the paper's layers (Table 5) for a number of layers: 10-22 of 28, 10-25 of 32, 10-34 of
+// 40, 10-42 of 48; nullopt if the paper has no model with that number.
+std::optional<LayerSet> PublishedLayers(int64_t model_layers);
+
+// How a search for channels (channel_search.h) selects and orders its candidates: the paper's rule,
+// and the ablations of its Table 3 (appendix A.2). "top" is FindChannelsRun::top, 10 in the paper.
+enum class SearchRanking {
+  kFull,            // channels with a trend in more layers than the threshold, smoothest first
+  kNoMonotonicity,  // all channels, smoothest first; smoothness is the minimum over all examined
+                    // layers
+  kNoSmoothness,    // channels with a trend in any layer, by the number of such layers
+  kNoValidation,    // the top channels by that number, smoothest first; not validated
+};
+
+struct RankingName {
+  SearchRanking ranking;
+  const char* name;  // value of option --ranking, also in plans and records
+  const char* text;  // description for users
+};
+inline constexpr RankingName kRankings[] = {
+    {SearchRanking::kFull, "full", "channels over the threshold, smoothest first"},
+    {SearchRanking::kNoMonotonicity, "no-monotonicity", "all channels, smoothest first"},
+    {SearchRanking::kNoSmoothness, "no-smoothness", "channels by their number of monotone layers"},
+    {SearchRanking::kNoValidation, "no-validation",
+     "the first channels by their number of monotone layers, smoothest first"}};
+
+inline const RankingName& NameOf(SearchRanking ranking) {
+  return *std::find_if(std::begin(kRankings), std::end(kRankings),
+                       [&](const RankingName& one) { return one.ranking == ranking; });
+}
+
+// Finds a ranking by name; returns kFull if there is none of that name.
+inline const RankingName& FindRanking(std::string_view name) {
+  for (const RankingName& one : kRankings) {
+    if (one.name == name) return one;
+  }
+  return NameOf(SearchRanking::kFull);
+}
 
 }  // namespace midscope

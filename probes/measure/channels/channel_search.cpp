@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/array_kinds.h"
 #include "core/base/error.h"
+#include "core/base/record.h"
 #include "probes/base/records.h"
 
 namespace midscope {

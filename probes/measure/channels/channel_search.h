@@ -14,7 +14,7 @@
 #include "core/base/record.h"
 #include "core/model/model_config.h"
 #include "probes/measure/builtin/hidden_sums.h"
-#include "probes/measure/channels/search_ranking.h"
+#include "probes/measure/channels/channel_options.h"
 #include "probes/measure/statistics/position_trend.h"
 
 namespace midscope {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/base/options.h"
 #include "core/base/record.h"
 #include "core/decoder/decoder.h"
 #include "core/decoder/hooks.h"
@@ -68,5 +69,10 @@ std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& c
 // Estimated duration in seconds, from a timed prefill and from one example at one place under
 // `none` and under one trial.
 double EstimateSeconds(const FindChannelsRun& run, const JobContext& context);
+
+// Makes the search that `options` (which include ChannelOptions, channel_options.h) describe,
+// without files. Throws Error (usage) if it does not fit the model.
+FindChannelsRun ReadChannelOptions(const OptionSet& options,
+                                   std::shared_ptr<const Decoder> decoder);
 
 }  // namespace midscope

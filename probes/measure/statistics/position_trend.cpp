@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "kernels/check.h"
 
@@ -39,12 +40,6 @@ std::vector<double> WeightsAt(int64_t window, double place) {
       powers.householderQr().solve(Eigen::MatrixXd::Identity(window, window));
   const Vector row = inverse.row(0);
   return {row.begin(), row.end()};
-}
-
-double DotOf(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
 }
 
 // Finds the smallest and largest value; returns false if they are equal.
@@ -121,7 +116,7 @@ std::vector<double> CubicSmoother::Smoothed(std::span<const double> values) cons
     const std::vector<double>& weights =
         inner ? inner_ : at_places_[static_cast<size_t>(i - first)];
     smoothed[static_cast<size_t>(i)] =
-        DotOf(weights, values.subspan(static_cast<size_t>(first), static_cast<size_t>(window_)));
+        std::inner_product(weights.begin(), weights.end(), values.begin() + first, 0.0);
   }
   return smoothed;
 }

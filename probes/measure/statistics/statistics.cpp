@@ -193,15 +193,6 @@ double Gap(std::span<const double> values) {
   return *high - *low;
 }
 
-// Draws as SplitMix64::Below does, in place, with a bound that is known.
-template <uint64_t kBound>
-uint64_t Below(SplitMix64& random) {
-  constexpr uint64_t kRejectBelow = (0 - kBound) % kBound;
-  uint64_t draw = random.Next();
-  while (draw < kRejectBelow) draw = random.Next();
-  return draw % kBound;
-}
-
 // Swaps bytes `one` and `other` of `bytes`, counted from the lowest.
 uint64_t SwappedBytes(uint64_t bytes, uint64_t one, uint64_t other) {
   const uint64_t difference = (bytes >> 8 * one ^ bytes >> 8 * other) & 0xff;
@@ -215,7 +206,7 @@ void PermuteRows(std::span<double> rows, SplitMix64& random, std::array<double, 
   for (double* row = rows.data(); row < rows.data() + rows.size(); row += kColumns) {
     uint64_t order = 0x0706050403020100;
     [&]<size_t... kDone>(std::index_sequence<kDone...>) {
-      ((order = SwappedBytes(order, kColumns - 1 - kDone, Below<kColumns - kDone>(random))), ...);
+      ((order = SwappedBytes(order, kColumns - 1 - kDone, random.Below<kColumns - kDone>())), ...);
     }
     (std::make_index_sequence<kColumns - 1>());
     std::array<double, kColumns> drawn;

@@ -21,12 +21,10 @@ TEST(Job, ReportsHowWorkEnds) {
 
   const JobOutcome usage = RunThrowing([] { throw UsageError("x", "is wrong", "Mend it"); });
   EXPECT_EQ(usage.end, JobEnd::kFailed);
-  EXPECT_TRUE(usage.usage_error);
   EXPECT_EQ(usage.why, "x: is wrong. Mend it");
   EXPECT_EQ(usage.problem, "x: is wrong");
 
   const JobOutcome failure = RunThrowing([] { throw Failure("file", "is gone"); });
-  EXPECT_FALSE(failure.usage_error);
   EXPECT_EQ(failure.why, "file: is gone");
   EXPECT_EQ(failure.problem, failure.why);
 }

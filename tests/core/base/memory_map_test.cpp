@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/mapped_file_guard.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"

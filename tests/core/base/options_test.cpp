@@ -136,14 +136,5 @@ TEST(Options, JsonErrors) {
   EXPECT_EQ(options.Number("scale"), 1.0);
 }
 
-TEST(Options, MarkdownHasOneRowAnOption) {
-  const std::string table = Options().MarkdownTable();
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2 + 7);
-  EXPECT_THAT(table, HasSubstr("| `--samples` | how many (samples) | 1 to 1000 | 40 |"));
-  EXPECT_THAT(table, HasSubstr("a \\| b"));
-  EXPECT_THAT(table, HasSubstr("float32 \\| bfloat16"));
-  EXPECT_THAT(table, HasSubstr("| `--out` | where results go | a file's path | must be given |"));
-}
-
 }  // namespace
 }  // namespace midscope

@@ -2,7 +2,6 @@
 // Contract: every available device of this machine has a name and memory, and no more memory is
 // free than exists; the CPU's two devices report the same facts.
 #include "core/compute/device_facts.h"
-#include "core/compute/available_devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

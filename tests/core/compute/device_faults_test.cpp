@@ -94,7 +94,6 @@ TEST_F(DeviceFaultsTest, TooLittleMemoryFailsTheJobAndNotTheModel) {
   const auto trace = decoder->MakeTrace(8);
   const JobOutcome failed = RunWith(*decoder, ThrowOutOfMemory, 1, trace.get());
   EXPECT_EQ(failed.end, JobEnd::kFailed);
-  EXPECT_FALSE(failed.usage_error);
   EXPECT_THAT(failed.problem,
               AllOf(HasSubstr("device cpu:portable: its memory is too small for this run ("),
                     HasSubstr(" GB free now)")));

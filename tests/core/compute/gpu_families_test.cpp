@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/placement.h"
 #include "core/decoder/decoder.h"
 #include "core/model/model_source.h"

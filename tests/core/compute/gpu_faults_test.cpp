@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/compute/available_devices.h"
 #include "core/compute/device_facts.h"
 #include "core/decoder/decoder.h"
 #include "core/run/what_if.h"

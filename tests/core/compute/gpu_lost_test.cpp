@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"

@@ -9,7 +9,7 @@
 // that no tensor stays in host memory.
 
 #include "core/compute/placement.h"
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

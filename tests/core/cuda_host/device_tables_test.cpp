@@ -16,7 +16,7 @@
 #include "core/compute/cuda/cuda_ops.h"
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
-#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/run_sequences.h"
 #include "core/model/model_source.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"

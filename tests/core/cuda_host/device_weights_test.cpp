@@ -17,7 +17,7 @@
 
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
-#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/run_sequences.h"
 #include "core/model/model_source.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/block_model.h"

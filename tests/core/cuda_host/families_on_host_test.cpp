@@ -15,8 +15,8 @@
 
 #include "core/base/error.h"
 #include "core/compute/cuda/cuda_ops.h"
-#include "core/decoder/prepare_sequence.h"
 #include "core/decoder/recorded_rows.h"
+#include "core/decoder/run_sequences.h"
 #include "core/model/model_source.h"
 #include "core/plan/plan_changes.h"
 #include "core/terms/intervention_text.h"

@@ -119,6 +119,10 @@ TEST_P(MixerStepTest, EditsOfAttentionNeedAttention) {
        {"ablate(L2H1)", "channel(3, factor=0, layers=2-2)", "temperature(L0H1, 2)"}) {
     EXPECT_NE(error(setting).find("no attention"), std::string::npos) << error(setting);
     EXPECT_NE(error(setting).find("attends in layers 1, 3"), std::string::npos) << error(setting);
+    const int64_t layer = std::string(setting).find("L0") == std::string::npos ? 2 : 0;
+    const bool mixes = decoder_->config().HasMixer(layer);
+    EXPECT_EQ(error(setting).find("mixes its tokens") != std::string::npos, mixes) << layer;
+    EXPECT_EQ(error(setting).find("only an MLP") != std::string::npos, !mixes) << layer;
   }
 }
 

@@ -10,8 +10,7 @@
 #include <string>
 
 #include "core/formats/folder_weights.h"
-#include "core/formats/safetensors_header.h"
-#include "core/formats/safetensors_writer.h"
+#include "core/formats/safetensors.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/temporary_folder.h"

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 #include "core/positions/position_sampler.h"
 #include "core/terms/intervention_json.h"
 #include "core/terms/intervention_text.h"

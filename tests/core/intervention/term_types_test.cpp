@@ -14,7 +14,7 @@
 #include "core/intervention/intervention_grammar.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
-#include "core/plan/context_limit.h"
+#include "core/plan/run_positions.h"
 #include "core/terms/intervention_json.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/model/adapter_modules.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/safetensors_parts.h"

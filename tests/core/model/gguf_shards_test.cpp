@@ -2,7 +2,7 @@
 // Contract: a model split in the manner of llama.cpp's gguf-split and of gguf-py equals the model
 // in one file, to the last bit; any input except the first shard of a complete set gives an Error
 // with a remedy.
-#include "core/formats/gguf_shards.h"
+#include "core/formats/gguf_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

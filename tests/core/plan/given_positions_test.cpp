@@ -2,7 +2,7 @@
 // Position ids as values, and the plans made from them: rows after the prompt, additional moves,
 // near keys of Self-Extend, the first row at which two sequences of ids differ, rotary tables.
 
-#include "core/plan/given_positions.h"
+#include "core/plan/run_positions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,10 +13,10 @@
 #include "core/base/error.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
-#include "core/plan/context_limit.h"
 #include "core/plan/plan_changes.h"
 #include "core/plan/query_scale.h"
 #include "core/plan/rope_frequencies.h"
+#include "core/plan/run_positions.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
 

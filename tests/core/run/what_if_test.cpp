@@ -15,7 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
-#include "core/plan/awareness_rule.h"
+#include "core/plan/attention_plan.h"
 #include "core/run/what_if_pair.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/placement.h"
 
 namespace midscope::test {

@@ -22,7 +22,7 @@
 
 #include "core/base/memory_map.h"
 #include "core/base/process_group.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "core/tuning/tuner.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"

@@ -15,7 +15,7 @@
 
 #include "core/base/memory_map.h"
 #include "core/decoder/decoder.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "core/terms/intervention_text.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/tuned_config.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/memory_map.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "core/tuning/adapter_folder.h"
 #include "core/tuning/differentiable_model.h"
 #include "core/tuning/tuning_optimizer.h"

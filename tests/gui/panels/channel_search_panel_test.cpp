@@ -22,7 +22,7 @@
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/measure/channels/channel_layers.h"
+#include "probes/measure/channels/channel_options.h"
 #include "probes/measure/channels/channel_validation.h"
 #include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/run_tests.h"

@@ -15,7 +15,7 @@
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
-#include "probes/measure/builtin/compared_tokens.h"
+#include "probes/measure/builtin/attribution_parts.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/probes/support/open_model.h"

@@ -14,7 +14,6 @@
 #include "core/tokenizer/prompt.h"
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
-#include "probes/engine/probe_offers.h"
 #include "probes/engine/run_probe.h"
 #include "probes/measure/builtin/layer_lens.h"
 #include "probes/measure/builtin/probes.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "data/export/control_vector_export.h"
+#include "data/export/export.h"
 #include "probes/base/records.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which trial is chosen, for given losses.
 #include "probes/measure/channels/channel_validation.h"
-#include "probes/measure/channels/channel_layers.h"
+#include "probes/measure/channels/channel_options.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 
 #include <new>
 
-#include "core/base/check.h"
 #include "core/base/error.h"
+#include "kernels/check.h"
 
 namespace midscope::cli {
 namespace {

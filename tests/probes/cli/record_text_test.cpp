@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/array_kinds.h"
+#include "core/base/record.h"
 #include "probes/base/records.h"
 
 namespace midscope::cli {

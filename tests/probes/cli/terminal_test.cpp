@@ -12,7 +12,6 @@
 #include "probes/cli/console/progress_line.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/program/help.h"
-#include "probes/cli/text/setting_letters.h"
 
 namespace midscope::cli {
 namespace {

@@ -101,7 +101,6 @@ TEST_F(EngineDeviceFaults, TheRequestFailsAndTheCpuDoesIt) {
   const ReplyPointer failed = CaptureRunOn("cpu:portable");
   EXPECT_EQ(failed->outcome.end, JobEnd::kFailed);
   EXPECT_TRUE(failed->device_fault);
-  EXPECT_FALSE(failed->outcome.usage_error);
   EXPECT_EQ(failed->outcome.why, "device x: it is lost. Use --device cpu");
   EXPECT_TRUE(failed->failures.empty());
   EXPECT_TRUE(failed->records.empty());

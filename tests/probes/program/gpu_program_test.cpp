@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/compute/available_devices.h"
+#include "core/compute/device_facts.h"
 #include "core/compute/placement.h"
 #include "core/model/model_source.h"
 #include "tests/probes/support/run_program.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/memory_map.h"
-#include "core/formats/safetensors_header.h"
+#include "core/formats/safetensors.h"
 #include "data/store/record_reader.h"
 #include "tests/paths.h"
 #include "tests/probes/support/ranks_fixture.h"

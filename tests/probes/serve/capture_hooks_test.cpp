@@ -113,7 +113,6 @@ TEST(CaptureHook, TakesNothingWithinTheHalfThatALayerDoesNotHave) {
   config.attention.resize(static_cast<size_t>(config.layers));
   config.attention[0].halves = LayerHalves::kMixer;
   config.attention[1].halves = LayerHalves::kMlp;
-  config.attention[1].recurrent = true;
   config.state_space = {.heads = 6, .head_dim = 2, .groups = 1, .state_dim = 4, .taps = 3};
   const auto error = [&](const char* name) {
     return test::ErrorMessage([&] { ReadCapturePart(Message(name), config); });

@@ -10,9 +10,9 @@
 #include "core/run/shared_prefix.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/plan_texts.h"
-#include "probes/sweep/sweep_controls.h"
 #include "probes/sweep/sweep_cost.h"
 #include "probes/sweep/sweep_grid.h"
+#include "probes/sweep/sweep_plan.h"
 #include "tests/core/support/error_message.h"
 #include "tests/probes/support/open_model.h"
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Elapsed time, by a clock that is never set back.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/base/job.h"
+
+namespace midscope {
+
+// Returns wall time in seconds.
+inline double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Limits the notices of progress of a stage to one in 40 ms: each wakes other threads, which
+// computing threads then wait for.
+class ProgressLimit {
+ public:
+  // Returns whether to pass this notice on: the first and the last of a stage, and others at
+  // intervals.
+  bool Passes(const Progress& progress) {
+    constexpr auto kInterval = std::chrono::milliseconds(40);
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.stage == stage_ && progress.done < progress.total && now - last_ < kInterval)
+      return false;
+    last_ = now;
+    stage_ = progress.stage;
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_;
+  std::string stage_;
+};
+
+}  // namespace midscope
