@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs comparisons and scans over samples of the window's prompt request, and keeps finished
-// samples: a request that was cancelled, or is repeated with more samples, continues from them.
+// samples, and the finished settings of a scan's next sample: a request that was cancelled, or is
+// repeated with more samples, continues from them.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,14 @@ class KeptSweeps {
   SweepResult Run(SweepRun run, const JobContext& context);
   // Returns the finished samples of the plan's settings at its places.
   SweepResult Finished(const SweepPlan& plan) const;
+  // Returns what is known of the sample after those.
+  const LikelihoodArrays& Unfinished(const SweepPlan& plan) const;
   // Keyed by places and settings.
   const std::map<std::string, Comparison>& comparisons() const { return comparisons_; }
 
  private:
   std::map<std::string, Comparison> comparisons_;
+  std::map<std::string, LikelihoodArrays> unfinished_;  // by the same keys
 };
 
 // Searches for channels in the window. Finished parts of a search are kept in memory, so that an
