@@ -68,9 +68,7 @@ std::vector<TokenSource> SourcesOf(const Record& record, const PromptText& text)
     }
     if (array.axes.empty() || !IsTokenAxis(array.axes.back()) || !IsMeasured(array)) continue;
     if (AxisSize(record, array.axes.back()) != tokens) continue;
-    const bool of_head = array.axes.size() == 3 &&
-                         ((array.axes[0] == "layer" && array.axes[1] == "head") ||
-                          (array.axes[0] == "mixer_layer" && array.axes[1] == "mixer_head"));
+    const bool of_head = !HeadAxes(record, array, {}, {array.axes.back()}).empty();
     if (array.axes.size() != 1 && !of_head) continue;
     const auto kind = of_head ? TokenSource::Kind::kOfHead : TokenSource::Kind::kOfToken;
     sources.push_back({kind,
