@@ -5,6 +5,7 @@
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/record_names.h"
@@ -102,7 +103,14 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
     const int64_t place = prompt ? IntegerAttribute(*prompt, "place", 0) : 0;
     HeadTable table =
         ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
-    if (entry.id == kScoreId) ClearWithoutAttention(session()->attention(side), table);
+    const Record* attention = session()->attention(side);
+    if (entry.id == kScoreId) ClearWithoutAttention(attention, table);
+    // An array of mixers' heads ends with the last layer without attention.
+    if (attention && table.heads > 0) {
+      table.layers = std::max(table.layers, AxisSize(*attention, "layer"));
+      table.values.resize(static_cast<size_t>(table.layers * table.heads),
+                          std::numeric_limits<double>::quiet_NaN());
+    }
     return table;
   }
   MarkedTokens tokens;
