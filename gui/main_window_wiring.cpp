@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QObject>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QStatusBar>
 #include <QTabBar>
@@ -51,6 +52,7 @@ void MainWindow::WireSession() {
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
+  connect(session_, &Session::Failed, this, &MainWindow::OfferTask);
   connect(session_, &Session::Succeeded, errors_, &ErrorBar::Succeed);
   connect(session_, &Session::DeviceFailed, this,
           [this](const QString& why, const OpenRequest& request) {
@@ -224,6 +226,17 @@ void MainWindow::OfferDevices() {
   };
   const QStringList devices = texts(false);
   if (!devices.isEmpty()) model_->OfferDevices(devices, [texts] { return texts(true); });
+}
+
+// Offers the task that an error names as one that the model can do.
+void MainWindow::OfferTask(const QString& why) {
+  static const QRegularExpression named(QStringLiteral("such as ([a-z]+:[a-z]+=\\d+)$"));
+  const QString task = named.match(why).captured(1);
+  if (task.isEmpty()) return;
+  errors_->OfferAction(why, tr("Run %1").arg(task), [this, task] {
+    prompt_panel_->ChooseTask(task);
+    Run();
+  });
 }
 
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
