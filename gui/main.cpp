@@ -66,6 +66,14 @@ void EndWithoutDisplay(QtMsgType type, const QMessageLogContext& context, const 
   std::_Exit(kFailureStatus);
 }
 
+QtMessageHandler usual_messages = nullptr;
+
+// Passes on Qt's messages. Every window that is shown without a screen would have this one.
+void WithoutSizeHints(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+  if (!message.contains(QLatin1String("propagateSizeHints")))
+    usual_messages(type, context, message);
+}
+
 void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
   // Redraws for the last replies may still be queued.
   for (midscope::Plot* plot : window.plots()) plot->replot();
@@ -202,6 +210,8 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   qInstallMessageHandler(EndWithoutDisplay);
   QApplication app(arguments.count(), arguments.data());
   qInstallMessageHandler(nullptr);
+  if (QApplication::platformName() == QLatin1String("offscreen"))
+    usual_messages = qInstallMessageHandler(WithoutSizeHints);
   // Numbers are formatted as in tables and files whatever the desktop's language: in widgets, and
   // in C functions, whose locale QApplication sets.
   QLocale::setDefault(QLocale::c());
