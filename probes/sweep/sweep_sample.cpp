@@ -166,7 +166,7 @@ double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct) {
   Record record = OutcomeFrame(settings, places);
-  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}, {}}, record);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}, {}, {}}, record);
   return record;
 }
 
