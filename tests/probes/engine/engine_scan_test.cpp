@@ -118,7 +118,6 @@ TEST_F(EngineScan, GoesOnWhereItWasStopped) {
 TEST_F(EngineScan, KeepsTheItemsOfASampleThatWasStopped) {
   SetSmallTask();
   ScanRequest request;
-  request.over = "layers";
   request.samples = 1;
   std::atomic<bool> cancel = false;
   JobContext stopped;
@@ -139,7 +138,7 @@ TEST_F(EngineScan, KeepsTheItemsOfASampleThatWasStopped) {
   EXPECT_GE(shown, 10);
   ASSERT_GT(reported.size(), 2u);
   EXPECT_GT(reported.front(), 30);
-  EXPECT_EQ(*std::max_element(reported.begin(), reported.end()), 31 * 2);
+  EXPECT_EQ(*std::max_element(reported.begin(), reported.end()), 271 * 2);
   SetSmallTask();
   const auto& effects = Data<double>(scan, "effect");
   const Record whole = engine->Scan(request, {}, {});
