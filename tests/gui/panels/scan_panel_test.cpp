@@ -163,7 +163,7 @@ class ScanPanelTest : public QObject {
       return rig.start->text().endsWith(", about " + DurationText(prompt * runs_of_prompt));
     };
     QVERIFY2(ends_with(14 + share * static_cast<double>(runs)), qPrintable(rig.start->text()));
-    // Of all rows, those of the layers from 3 on change.
+    // All rows of the layers from 3 on change.
     rig.panel->form()->SetText("over", "channels");
     rig.panel->form()->SetText("with", "channel({channel}, factor=0, layers=3-5, rows=all)");
     QVERIFY2(ends_with(14 + 0.5 * 14 * FakeEngine::kHidden), qPrintable(rig.start->text()));
