@@ -17,8 +17,8 @@ class QTextBrowser;
 
 namespace midscope {
 
-// The pages of the Help menu, which are listed in help_window.cpp. Their texts about actions, panels
-// and terms are generated from the lists of these.
+// The pages of the Help menu, which are listed in help_window.cpp. Their texts about actions,
+// panels and terms are generated from the lists of these.
 
 class ActionRegistry;
 
