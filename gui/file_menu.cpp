@@ -23,7 +23,6 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/setting_marks.h"
-#include "gui/session/tried_settings.h"
 #include "gui/widgets/engine_files.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
@@ -54,7 +53,13 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
       context_(std::move(context)),
       parent_(parent),
       recent_menu_(std::make_unique<QMenu>(tr("Re&cent"))),
-      opener_(context_.session->files_of_engine()) {
+      opener_(
+          this,
+          [files = context_.session->files_of_engine()](const QString& path, const JobContext&,
+                                                        const auto& deliver) {
+            deliver(ReadResults(files, path));
+          },
+          [this](const QString& path, OpenedResults& results) { ShowResults(path, results); }) {
   Register();
   FillRecent();
   connect(context_.session, &Session::Changed, this, [this](Changes changes) {
@@ -64,7 +69,6 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
     if (waits && !context_.session->opening() && !live.prompts.empty())
       QMetaObject::invokeMethod(this, "RestoreWaitingView", Qt::QueuedConnection);
   });
-  connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
   connect(&report_, &ReportProcess::Written, this,
           [this](const QString& path) { Q_EMIT StatusChanged(tr("%1 written").arg(path)); });
   connect(&report_, &ReportProcess::Failed, this, [this](const QString& why) {
@@ -77,38 +81,64 @@ FileMenu::~FileMenu() = default;
 
 void FileMenu::Register() {
   const QString file = QStringLiteral("file");
+  using Choose = std::function<QString()>;
   // If the argument is empty, the action opens a file dialog.
   const auto add = [this, &file](const char* id, const QString& title, const QString& help,
-                                 const QKeySequence& key, void (FileMenu::*choose)(),
+                                 const QKeySequence& key, const Choose& choose,
                                  void (FileMenu::*use)(const QString&)) {
     context_.actions->Add(id, file, title, help,
                           {.shortcut = key, .argument = FileParameter("file", "path of the file")},
-                          [this, choose, use](const QString& path) {
-                            path.isEmpty() ? (this->*choose)() : (this->*use)(path);
+                          [this, choose, use](const QString& given) {
+                            const QString path = given.isEmpty() ? choose() : given;
+                            if (!path.isEmpty()) (this->*use)(path);
                           });
   };
+  const auto link = context_.session->files_of_engine().link();
+  const auto from = [this, link](const QString& title, const QString& filter) -> Choose {
+    return [=, this] { return ChooseEngineFile(parent_, link, title, folder_, filter); };
+  };
+  const auto to = [this](const QString& title, const QString& name,
+                         const QString& filter) -> Choose {
+    return [=, this] { return QFileDialog::getSaveFileName(parent_, title, name, filter); };
+  };
+  const QString models = tr("Models (*.gguf);;All files (*)");
+  const QString sessions = tr("Sessions (*.midscope)");
   add("open-model", tr("&Open model…"), tr("Opens a GGUF file; a folder by its path"),
-      QKeySequence::Open, &FileMenu::ChooseModel, &FileMenu::OpenPath);
+      QKeySequence::Open, from(tr("Open a model"), models), &FileMenu::OpenPath);
   add("second", tr("Open a second &model…"),
       tr("Opens a second model for B, in a process of its own: both models run the same text"), {},
-      &FileMenu::ChooseSecond, &FileMenu::OpenSecond);
-  add("adapter", tr("Open an &adapter for B…"),
+      from(tr("Open a second model for B"), models), &FileMenu::OpenSecond);
+  add(
+      "adapter", tr("Open an &adapter for B…"),
       tr("B is A's model with a LoRA adapter: a folder, or FOLDER:SCALE"), {},
-      &FileMenu::ChooseAdapter, &FileMenu::OpenAdapter);
+      [this, link] { return ChooseEngineFolder(parent_, link, tr("Open an adapter")); },
+      &FileMenu::OpenAdapter);
   add("open-results", tr("Open &results…"), tr("Shows a file of probes, sweeps, scans or curves"),
-      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &FileMenu::ChooseResults,
-      &FileMenu::OpenResults);
-  add("open-session", tr("Open se&ssion…"),
-      tr("Restores the requests and the layout of a session file"), {}, &FileMenu::ChooseSession,
+      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O),
+      from(tr("Open results"), tr("Results (*.h5);;All files (*)")), &FileMenu::OpenResults);
+  add(
+      "open-session", tr("Open se&ssion…"),
+      tr("Restores the requests and the layout of a session file"), {},
+      [this, sessions] {
+        return QFileDialog::getOpenFileName(parent_, tr("Open a session"), folder_, sessions);
+      },
       &FileMenu::OpenSession);
   add("save-results", tr("&Save results…"), tr("Writes what is on the screen as HDF5"),
-      QKeySequence::Save, &FileMenu::ChooseSave, &FileMenu::SaveResultsTo);
+      QKeySequence::Save, to(tr("Save results"), QStringLiteral("run.h5"), tr("Results (*.h5)")),
+      &FileMenu::SaveResultsTo);
   add("report", tr("Re&port…"),
       tr("Writes one HTML page: question, answers, pictures, tables, method, provenance, commands"),
-      {}, &FileMenu::ChooseReport, &FileMenu::WriteReport);
-  add("save-session", tr("Sa&ve session…"),
+      {}, to(tr("Write a report"), QStringLiteral("report.html"), tr("Pages (*.html)")),
+      &FileMenu::WriteReport);
+  add(
+      "save-session", tr("Sa&ve session…"),
       tr("Writes model, prompt, settings, selection and layout as a text file"),
-      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
+      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+      [choose = to(tr("Save the session"), QStringLiteral("session") + kSessionEnding, sessions)] {
+        const QString path = choose();
+        const bool complete = path.isEmpty() || path.endsWith(kSessionEnding);
+        return complete ? path : path + kSessionEnding;
+      },
       &FileMenu::SaveSession);
   Session* session = context_.session;
   QAction* close = context_.actions->Add("close-second", file, tr("Close the second mode&l"),
@@ -220,20 +250,20 @@ void FileMenu::OpenPaths(const QStringList& paths) {
 void FileMenu::OpenResults(const QString& path) {
   opening_ = path;
   Q_EMIT StatusChanged(tr("Opening %1…").arg(QFileInfo(path).fileName()));
-  opener_.Open(path);
+  opener_.Ask(path);
 }
 
-void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
-  if (reply->path != opening_) return;
+void FileMenu::ShowResults(const QString& path, OpenedResults& results) {
+  if (path != opening_) return;
   opening_.clear();
   Q_EMIT StatusChanged(QString());
-  if (reply->failure.isEmpty()) {
-    context_.errors->Succeed(kOpening + reply->path);
-    context_.session->ShowView(std::move(reply->view), reply->samples);
+  if (results.failure.isEmpty()) {
+    context_.errors->Succeed(kOpening + path);
+    context_.session->ShowView(std::move(results.view), results.samples);
     context_.session->FlushChanges();
-    NoteRecent(reply->path);
+    NoteRecent(path);
   } else {
-    context_.errors->Add(reply->failure, kOpening + reply->path);
+    context_.errors->Add(results.failure, kOpening + path);
   }
   OpenWaiting();
   Q_EMIT ResultsOpened();
@@ -336,30 +366,10 @@ void FileMenu::SaveSession(const QString& path) {
   });
 }
 
-void FileMenu::ChooseModel() {
-  const QString path =
-      ChooseEngineFile(parent_, context_.session->files_of_engine().link(), tr("Open a model"),
-                       folder_, tr("Models (*.gguf);;All files (*)"));
-  if (!path.isEmpty()) OpenPath(path);
-}
-
-void FileMenu::ChooseSecond() {
-  const QString path = ChooseEngineFile(parent_, context_.session->files_of_engine().link(),
-                                        tr("Open a second model for B"), folder_,
-                                        tr("Models (*.gguf);;All files (*)"));
-  if (!path.isEmpty()) OpenSecond(path);
-}
-
 void FileMenu::OpenSecond(const QString& model) {
   context_.errors->Try(
       [this, &model] { context_.session->OpenSecond(context_.model->SecondRequest(model)); },
       QStringLiteral("second model"));
-}
-
-void FileMenu::ChooseAdapter() {
-  const QString folder = ChooseEngineFolder(parent_, context_.session->files_of_engine().link(),
-                                            tr("Open an adapter"));
-  if (!folder.isEmpty()) OpenAdapter(folder);
 }
 
 void FileMenu::OpenAdapter(const QString& adapter) {
@@ -373,30 +383,11 @@ void FileMenu::OpenAdapter(const QString& adapter) {
       QStringLiteral("second model"));
 }
 
-void FileMenu::ChooseResults() {
-  const QString path =
-      ChooseEngineFile(parent_, context_.session->files_of_engine().link(), tr("Open results"),
-                       folder_, tr("Results (*.h5);;All files (*)"));
-  if (!path.isEmpty()) OpenResults(path);
-}
-
-void FileMenu::ChooseSave() {
-  const QString path = QFileDialog::getSaveFileName(parent_, tr("Save results"),
-                                                    QStringLiteral("run.h5"), tr("Results (*.h5)"));
-  if (!path.isEmpty()) SaveResultsTo(path);
-}
-
 void FileMenu::SaveResultsTo(const QString& path) {
   context_.errors->Try([this, &path] {
     const QString left_out = SaveResults(*context_.session, path);
     if (!left_out.isEmpty()) context_.errors->Add(left_out);
   });
-}
-
-void FileMenu::ChooseReport() {
-  const QString path = QFileDialog::getSaveFileName(
-      parent_, tr("Write a report"), QStringLiteral("report.html"), tr("Pages (*.html)"));
-  if (!path.isEmpty()) WriteReport(path);
 }
 
 void FileMenu::WriteReport(const QString& path) {
@@ -420,21 +411,6 @@ void FileMenu::WriteReport(const QString& path) {
 void FileMenu::ChooseExport() {
   const QString folder = ChooseFolder(parent_, tr("Export all plots as PNG, SVG and PDF into"));
   if (!folder.isEmpty()) Q_EMIT ExportRequested(folder);
-}
-
-void FileMenu::ChooseSession() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a session"), folder_,
-                                                    tr("Sessions (*.midscope)"));
-  if (!path.isEmpty()) OpenPath(path);
-}
-
-void FileMenu::ChooseSaveSession() {
-  QString path = QFileDialog::getSaveFileName(parent_, tr("Save the session"),
-                                              QStringLiteral("session") + kSessionEnding,
-                                              tr("Sessions (*.midscope)"));
-  if (path.isEmpty()) return;
-  if (!path.endsWith(kSessionEnding)) path += kSessionEnding;
-  SaveSession(path);
 }
 
 }  // namespace midscope

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "gui/files/report_process.h"
+#include "gui/base/newest_reply.h"
 #include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
 
@@ -69,8 +69,6 @@ class FileMenu : public QObject {
   void OpenSecond(const QString& model);
   // Makes B the model of A with a LoRA adapter, FOLDER or FOLDER:SCALE; errors as above.
   void OpenAdapter(const QString& adapter);
-  // Opens a folder dialog, then OpenAdapter.
-  void ChooseAdapter();
   void OpenSession(const QString& path);
   // Discards results that are still being read.
   void StopOpening() { opening_.clear(); }
@@ -112,18 +110,11 @@ class FileMenu : public QObject {
   QString LastingPath(const QString& path) const;
   void OpenWaiting();
   Q_INVOKABLE void RestoreWaitingView();
-  void ShowResults(const ResultOpener::ReplyPointer& reply);
+  void ShowResults(const QString& path, OpenedResults& results);
   void Register();
   void FillRecent();
   void NoteRecent(const QString& path);
   void NoteModel();
-  void ChooseModel();
-  void ChooseSecond();
-  void ChooseResults();
-  void ChooseSave();
-  void ChooseReport();
-  void ChooseSession();
-  void ChooseSaveSession();
 
   FileMenuContext context_;
   QWidget* parent_;
@@ -141,7 +132,7 @@ class FileMenu : public QObject {
   nlohmann::json waiting_view_;
   nlohmann::json rest_of_view_;  // restored when A's run is done; null: nothing remains
   QString opening_;              // results being read; empty: none
-  ResultOpener opener_;
+  NewestReply<QString, OpenedResults> opener_;
   ReportProcess report_;
 };
 

@@ -24,9 +24,9 @@
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/plot.h"
+#include "gui/preferences.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
-#include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/client/engine_link.h"
@@ -63,6 +63,14 @@ void EndWithoutDisplay(QtMsgType type, const QMessageLogContext& context, const 
                           "--render or --screenshot with DISPLAY unset")
                .arg(display, reason.isEmpty() ? message.section(QLatin1Char('\n'), 0, 0) : reason));
   std::_Exit(kFailureStatus);
+}
+
+QtMessageHandler usual_messages = nullptr;
+
+// Passes on Qt's messages. Every window that is shown without a screen would have this one.
+void WithoutSizeHints(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+  if (!message.contains(QLatin1String("propagateSizeHints")))
+    usual_messages(type, context, message);
 }
 
 void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
@@ -201,6 +209,8 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   qInstallMessageHandler(EndWithoutDisplay);
   QApplication app(arguments.count(), arguments.data());
   qInstallMessageHandler(nullptr);
+  if (QApplication::platformName() == QLatin1String("offscreen"))
+    usual_messages = qInstallMessageHandler(WithoutSizeHints);
   // Numbers are formatted as in tables and files whatever the desktop's language: in widgets, and
   // in C functions, whose locale QApplication sets.
   QLocale::setDefault(QLocale::c());

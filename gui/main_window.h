@@ -143,6 +143,7 @@ class MainWindow : public QMainWindow {
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
+  void OfferTask(const QString& why);
 
   QSize own_size_;  // initial size chosen by the window, until it is first shown
   Session* session_;

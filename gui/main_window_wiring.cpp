@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // MainWindow: what its parts tell each other.
-#include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
-
+#include <QApplication>
+#include <QDir>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMessageBox>
 #include <QObject>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QStatusBar>
 #include <QTabBar>
 #include <QUndoStack>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
@@ -23,6 +26,7 @@
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome/sweep_panel.h"
 #include "gui/panels/outcome/tuning_panel.h"
@@ -33,24 +37,52 @@
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/settings/settings_panel.h"
 #include "gui/plots/plot.h"
-#include "gui/session/choice_history.h"
+#include "gui/plots/plot_files.h"
+#include "gui/plots/plot_picture.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
-#include "gui/session/tried_settings.h"
+#include "gui/session/setting_marks.h"
 #include "gui/session/two_models.h"
 #include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
-#include "gui/widgets/undo_keys.h"
 
 namespace midscope {
+namespace {
+
+// Gives the keys of undo and redo to the stack where text fields of a widget, whenever they are
+// made, would take them for an undo of their own.
+class UndoKeys : public QObject {
+ public:
+  UndoKeys(QWidget* root, QUndoStack* stack) : QObject(root), root_(root), stack_(stack) {
+    QApplication::instance()->installEventFilter(this);
+  }
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    const bool pressed = event->type() == QEvent::KeyPress;
+    if (!pressed && event->type() != QEvent::ShortcutOverride) return false;
+    const auto* widget = qobject_cast<const QWidget*>(watched);
+    const auto* key = static_cast<const QKeyEvent*>(event);
+    const bool undo = key->matches(QKeySequence::Undo);
+    if (!widget || (!undo && !key->matches(QKeySequence::Redo))) return false;
+    if (root_ != widget && !root_->isAncestorOf(widget)) return false;
+    event->accept();  // not a shortcut of the window: it would come twice
+    if (pressed) undo ? stack_->undo() : stack_->redo();
+    return true;
+  }
+
+ private:
+  const QWidget* root_;
+  QUndoStack* stack_;
+};
+
+}  // namespace
 
 void MainWindow::WireSession() {
   connect(session_, &Session::Changed, this, &MainWindow::Refresh);
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
+  connect(session_, &Session::Failed, this, &MainWindow::OfferTask);
   connect(session_, &Session::Succeeded, errors_, &ErrorBar::Succeed);
   connect(session_, &Session::DeviceFailed, this,
           [this](const QString& why, const OpenRequest& request) {
@@ -98,7 +130,8 @@ void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenRequested, this, &MainWindow::Open);
   connect(model_, &ModelPanel::SecondRequested, files_, &FileMenu::OpenSecond);
   connect(model_, &ModelPanel::SecondCloseRequested, session_, &Session::CloseSecond);
-  connect(model_, &ModelPanel::AdapterRequested, files_, &FileMenu::ChooseAdapter);
+  connect(model_, &ModelPanel::AdapterRequested, this,
+          [this] { actions_->Do(QStringLiteral("adapter")); });
   connect(adapter_, &AdapterBar::Failed, errors_,
           [this](const QString& why) { errors_->Add(why); });
   connect(prompt_panel_, &PromptPanel::RunRequested, this, &MainWindow::Run);
@@ -226,6 +259,17 @@ void MainWindow::OfferDevices() {
   if (!devices.isEmpty()) model_->OfferDevices(devices, [texts] { return texts(true); });
 }
 
+// Offers the task that an error names as one that the model can do.
+void MainWindow::OfferTask(const QString& why) {
+  static const QRegularExpression named(QStringLiteral("such as ([a-z]+:[a-z]+=\\d+)$"));
+  const QString task = named.match(why).captured(1);
+  if (task.isEmpty()) return;
+  errors_->OfferAction(why, tr("Run %1").arg(task), [this, task] {
+    prompt_panel_->ChooseTask(task);
+    Run();
+  });
+}
+
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   QString what =
       cost.first_layer == 0 ? tr("all layers") : tr("layers from %1").arg(cost.first_layer);
@@ -251,13 +295,91 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
 // One order of steps for the whole window, whichever field has the focus. Lines of settings keep
 // an undo of their own: what is typed there is in force on Enter only.
 void MainWindow::WireUndo() {
-  auto* keys = new UndoKeys({prompt_panel_}, this);
   const PromptEditor* editor = prompt_panel_->editor();
   QUndoStack* stack = history_->stack();
-  connect(keys, &UndoKeys::UndoRequested, stack, &QUndoStack::undo);
-  connect(keys, &UndoKeys::RedoRequested, stack, &QUndoStack::redo);
+  new UndoKeys(prompt_panel_, stack);
   connect(editor, &PromptEditor::UndoRequested, stack, &QUndoStack::undo);
   connect(editor, &PromptEditor::RedoRequested, stack, &QUndoStack::redo);
+}
+
+// MainWindow: export of pictures, which never overwrites files without confirmation.
+
+namespace {
+
+constexpr int kShownMilliseconds = 8000;
+constexpr qsizetype kMostNamed = 5;
+
+// Names of the files that already exist in the folder.
+QStringList Present(const QString& folder, const QString& stem, QStringList endings) {
+  QStringList present;
+  endings << QStringLiteral("csv");
+  for (const QString& ending : endings) {
+    const QString name = stem + QLatin1Char('.') + ending;
+    if (QFileInfo::exists(QDir(folder).filePath(name))) present << name;
+  }
+  return present;
+}
+
+QString Named(const QStringList& files) {
+  QString names = files.mid(0, kMostNamed).join(QStringLiteral(", "));
+  if (files.size() > kMostNamed)
+    names += QObject::tr(" and %1 more").arg(files.size() - kMostNamed);
+  return names;
+}
+
+void RefuseIfPresent(const QString& folder, const QStringList& files) {
+  if (files.isEmpty()) return;
+  throw UsageError("export into '" + folder.toStdString() + "'",
+                   "it has " + Named(files).toStdString() + " already",
+                   "Give another name, or overwrite them with the action export-over");
+}
+
+QStringList PresentOf(const std::vector<Plot*>& plots, const QString& folder) {
+  QStringList present;
+  for (const Plot* plot : plots) present += Present(folder, plot->file_stem(), PlotFormats());
+  return present;
+}
+
+}  // namespace
+
+void MainWindow::ExportTo(const QString& folder, bool overwrite) {
+  session_->FlushChanges();
+  errors_->Try(
+      [this, &folder, overwrite] {
+        const std::vector<Plot*> all = plots();
+        if (!overwrite) RefuseIfPresent(folder, PresentOf(all, folder));
+        QStringList written;
+        for (Plot* plot : all)
+          written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kTwoColumns);
+        statusBar()->showMessage(tr("%1 files written to %2").arg(written.size()).arg(folder),
+                                 kShownMilliseconds);
+      },
+      QStringLiteral("export"));
+}
+
+void MainWindow::AskExportTo(const QString& folder) {
+  session_->FlushChanges();
+  const QStringList present = PresentOf(plots(), folder);
+  if (!present.isEmpty()) {
+    const auto answer = QMessageBox::question(
+        this, tr("Export plots"), tr("%1 has %2 already. Overwrite?").arg(folder, Named(present)));
+    if (answer != QMessageBox::Yes) return;
+  }
+  ExportTo(folder, true);
+}
+
+void MainWindow::ExportPlot(Plot& plot, const QString& path, bool overwrite) {
+  const QFileInfo file(path);
+  const QString format = file.suffix().toLower();
+  if (!PlotFormats().contains(format)) {
+    throw UsageError("'" + path.toStdString() + "'", "no picture has that ending",
+                     "Use ." + PlotFormats().join(QStringLiteral(", .")).toStdString());
+  }
+  session_->FlushChanges();
+  if (!overwrite)
+    RefuseIfPresent(file.path(), Present(file.path(), file.completeBaseName(), {format}));
+  WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kTwoColumns);
+  statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), kShownMilliseconds);
 }
 
 }  // namespace midscope

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <QDialog>
+#include <QObject>
 #include <QString>
+#include <QTimer>
 #include <functional>
 #include <vector>
 
@@ -14,8 +16,34 @@ class QSettings;
 
 namespace midscope {
 
+class FileMenu;
 class MainWindow;
 class ParameterForm;
+class Session;
+class SettingHistory;
+
+// Saves the requests to a session file while the window is used, so that the next start can
+// continue, even after a crash.
+
+class SessionKeeper : public QObject {
+  Q_OBJECT
+
+ public:
+  // `folder`: contains the two session files. The file that the last start wrote becomes
+  // previous().
+  SessionKeeper(Session* session, SettingHistory* history, FileMenu* files, const QString& folder);
+
+  // The session file written by the previous start; "" if there is none.
+  QString previous() const;
+  // Writes the current requests immediately. No effect until a model has answered.
+  void Write();
+
+ private:
+  Session* session_;
+  FileMenu* files_;
+  QString folder_;
+  QTimer timer_;
+};
 
 struct Preference {
   Parameter parameter;

@@ -10,13 +10,111 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include "gui/base/appearance.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/place_buttons.h"
+#include "gui/widgets/selection.h"
 #include "gui/widgets/task_form.h"
 
 namespace midscope {
+
+PlaceButtons::PlaceButtons(QComboBox* box, QWidget* parent) : QWidget(parent), box_(box) {
+  row_ = new QHBoxLayout(this);
+  row_->setContentsMargins(0, 0, 0, 0);
+  row_->setSpacing(0);
+  setStyleSheet(PressedStyle());
+  row_->addWidget(box_);
+  for (int i = 0; i < kMostButtons; ++i) {
+    auto* button = Named(new QToolButton(this), QStringLiteral("place_%1").arg(i));
+    button->setCheckable(true);
+    button->setAutoExclusive(true);
+    button->setFocusPolicy(Qt::TabFocus);
+    connect(button, &QToolButton::clicked, this, [this, i] { box_->setCurrentIndex(i); });
+    row_->addWidget(button);
+    buttons_.push_back(button);
+  }
+  connect(box_, &QComboBox::currentIndexChanged, this, &PlaceButtons::ShowCurrent);
+  Refresh();
+}
+
+void PlaceButtons::Refresh() {
+  const int count = box_->count();
+  const bool few = count > 0 && count <= kMostButtons;
+  box_->setVisible(!few);
+  for (int i = 0; i < kMostButtons; ++i) {
+    QToolButton* button = buttons_[static_cast<size_t>(i)];
+    button->setVisible(few && i < count);
+    if (i >= count) continue;
+    const QString text = box_->itemText(i);
+    button->setText(text.section(QStringLiteral("  ("), 0, 0));
+    button->setToolTip(text);
+    button->setAccessibleName(tr("Place %1").arg(text));
+  }
+  ShowCurrent();
+}
+
+void PlaceButtons::ShowCurrent() {
+  for (size_t i = 0; i < buttons_.size(); ++i)
+    buttons_[i]->setChecked(static_cast<int>(i) == box_->currentIndex());
+}
+
+CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(parent) {
+  auto* row = WithoutMargins(new QHBoxLayout(this));
+  row->setSpacing(0);
+  setStyleSheet(PressedStyle());
+  const struct {
+    const char* name;
+    QString text;
+    QString help;
+  } choices[] = {
+      {"compare_a", tr("A"), tr("Every panel shows A")},
+      {"compare_b", tr("B"), tr("Every panel shows B, or A where B is missing")},
+      {"compare_difference", tr("B − A"), tr("Every panel shows the difference")},
+      {"compare_split", tr("A | B"), tr("Every panel shows A and B beside or over each other")}};
+  for (size_t i = 0; i < std::size(choices); ++i) {
+    auto* button =
+        Named(new QToolButton(this), QString::fromLatin1(choices[i].name), choices[i].help);
+    button->setText(choices[i].text);
+    button->setAccessibleName(choices[i].help);
+    button->setCheckable(true);
+    const auto compare = static_cast<Compare>(i);
+    connect(button, &QToolButton::clicked, this, [this, selection, compare] {
+      selection->SetCompare(compare);
+      Show(selection->compare());
+    });
+    row->addWidget(button);
+    buttons_.push_back(button);
+  }
+  auto* flicker = Named(new QToolButton(this), "compare_flicker",
+                        tr("Every panel shows A and B alternately: what differs moves"));
+  flicker->setText(tr("blink"));
+  flicker->setAccessibleName(flicker->toolTip());
+  flicker->setCheckable(true);
+  connect(flicker, &QToolButton::clicked, selection, &Selection::SetFlicker);
+  connect(selection, &Selection::FlickerChanged, flicker, &QToolButton::setChecked);
+  row->addWidget(flicker);
+  connect(selection, &Selection::CompareChanged, this, &CompareSwitch::Show);
+  Show(selection->compare());
+}
+
+void CompareSwitch::SetModels(const QString& a, const QString& b) {
+  constexpr int kWidestName = 110;
+  const auto name = [this](QToolButton* button, const QString& letter, const QString& model) {
+    const QString shown = fontMetrics().elidedText(model, Qt::ElideMiddle, kWidestName);
+    button->setText(model.isEmpty() ? letter : QStringLiteral("%1 %2").arg(letter, shown));
+    const QString help = button->accessibleName();
+    button->setToolTip(model.isEmpty() ? help : QStringLiteral("%1: %2").arg(help, model));
+  };
+  name(buttons_[0], tr("A"), a);
+  name(buttons_[1], tr("B"), b);
+}
+
+void CompareSwitch::Show(Compare compare) {
+  for (size_t i = 0; i < buttons_.size(); ++i) {
+    buttons_[i]->setChecked(i == static_cast<size_t>(compare));
+  }
+}
+
 namespace {
 
 // The width of the bar from which it has labels, and widths of the buttons for model and prompt.

@@ -6,6 +6,10 @@
 #include <QWidget>
 #include <vector>
 
+#include "gui/base/view_types.h"
+
+class QComboBox;
+class QHBoxLayout;
 class QKeyEvent;
 class QToolButton;
 
@@ -15,6 +19,47 @@ class CompareSwitch;
 class PlaceButtons;
 class PromptPanel;
 class Selection;
+
+// Shows the entries of a combo box as buttons in a row if there are few, else the box itself.
+
+class PlaceButtons : public QWidget {
+  Q_OBJECT
+
+ public:
+  static constexpr int kMostButtons = 7;
+
+  // Takes the box into this widget. A button's text is its entry without what follows two spaces
+  // and a bracket, and its tooltip is the whole entry.
+  explicit PlaceButtons(QComboBox* box, QWidget* parent = nullptr);
+
+  // Shows the present entries of the box. Called after they were changed with signals blocked.
+  void Refresh();
+
+ private:
+  void ShowCurrent();
+
+  QComboBox* box_;
+  QHBoxLayout* row_;
+  std::vector<QToolButton*> buttons_;
+};
+
+// Buttons that choose between A, B, B - A and both. The choice is Selection::compare, which all
+// panels share.
+
+class CompareSwitch : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit CompareSwitch(Selection* selection, QWidget* parent = nullptr);
+
+  // Shows the names of two models beside A and B; empty: A and B are settings of one model.
+  void SetModels(const QString& a, const QString& b);
+
+ private:
+  void Show(midscope::Compare compare);
+
+  std::vector<QToolButton*> buttons_;  // in the order of the enum Compare
+};
 
 class TopBar : public QWidget {
   Q_OBJECT

@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter.h"
-#include "core/terms/intervention_text.h"
 #include "core/terms/presets.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
@@ -21,16 +20,15 @@
 #include "gui/panels/panel_list.h"
 #include "gui/panels/prompt/adapter_bar.h"
 #include "gui/panels/prompt/prompt_panel.h"
-#include "gui/panels/settings/setting_chips.h"
+#include "gui/panels/settings/history_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/preferences.h"
 #include "gui/ratio_editor.h"
+#include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
-#include "gui/session/session_code.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/setting_marks.h"
-#include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 
 namespace midscope {

@@ -26,18 +26,6 @@ bool IsNumberArray(const Record& record, const Array& array, const std::vector<s
          HasArray(record, array.name, axes);
 }
 
-// The axes of an array with one number per head, after `leading`: of attention, or of the mixers of
-// layers without attention. Empty if it has other axes.
-std::vector<std::string> HeadAxes(const Record& record, const Array& array,
-                                  const std::vector<std::string>& leading) {
-  for (const auto& [layer, head] : {std::pair("layer", "head"), {kMixerLayer, "mixer_head"}}) {
-    std::vector<std::string> axes = leading;
-    axes.insert(axes.end(), {layer, head});
-    if (IsNumberArray(record, array, axes)) return axes;
-  }
-  return {};
-}
-
 // The layers of an axis of layers, which only that of mixers counts by their numbers; empty if they
 // are no layers.
 std::vector<int64_t> LayersOf(const Record& record, const std::string& axis) {
@@ -179,6 +167,18 @@ void ClearWithoutAttention(const Record* attention, HeadTable& table) {
   const HeadTable attends = QuantityTable(any, attention, {});
   if (attends.values.size() != table.values.size()) return;
   for (size_t i = 0; i < table.values.size(); ++i) table.values[i] += attends.values[i];
+}
+
+std::vector<std::string> HeadAxes(const Record& record, const Array& array,
+                                  const std::vector<std::string>& leading,
+                                  const std::vector<std::string>& trailing) {
+  for (const auto& [layer, head] : {std::pair("layer", "head"), {kMixerLayer, "mixer_head"}}) {
+    std::vector<std::string> axes = leading;
+    axes.insert(axes.end(), {layer, head});
+    axes.insert(axes.end(), trailing.begin(), trailing.end());
+    if (IsNumberArray(record, array, axes)) return axes;
+  }
+  return {};
 }
 
 bool IsHeadArray(const Record& record, const Array& array) {

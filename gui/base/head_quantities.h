@@ -60,6 +60,11 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
 // Makes the table's values NaN where all weights of `attention` (as above) are 0.
 void ClearWithoutAttention(const Record* attention, HeadTable& table);
 
+// The axes of an array with a number (or, with `trailing`, several) per head, after `leading`: of
+// attention, or of the mixers of layers without attention. Empty if it has other axes.
+std::vector<std::string> HeadAxes(const Record& record, const Array& array,
+                                  const std::vector<std::string>& leading,
+                                  const std::vector<std::string>& trailing = {});
 // Whether the array has one number per head: [layer, head], or [mixer_layer, mixer_head], of the
 // layers without attention.
 bool IsHeadArray(const Record& record, const Array& array);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gui/files/render.h"
+#include "gui/panels/panel_list.h"
 
 namespace midscope {
 

@@ -7,6 +7,7 @@
 #include "gui/base/display_text.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
+#include "probes/client/engine_command.h"
 
 namespace midscope {
 
@@ -24,28 +25,47 @@ QString SaveResults(const Session& session, const QString& path) {
       .arg(path, screen.left_out.join(QStringLiteral("; ")));
 }
 
-namespace {
-
-ResultOpener::ReplyPointer Read(const ResultFiles& files, const QString& path) {
-  auto reply = std::make_shared<ResultOpener::Reply>();
-  reply->path = path;
-  reply->failure = ErrorText([&] {
-    reply->samples = files.View(path.toStdString());
-    reply->view = ViewOfFile(reply->samples->overview(), path);
-    // Computes the series here, off the window's thread; the view caches them and the window needs
-    // them first.
-    for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
-      reply->view->FileSeries(measure);
-  });
-  return reply;
+OpenedResults ReadResults(const ResultFiles& files, const QString& path) {
+  OpenedResults opened;
+  opened.samples = files.View(path.toStdString());
+  opened.view = ViewOfFile(opened.samples->overview(), path);
+  // Computes the series here, off the window's thread; the view caches them and the window needs
+  // them first.
+  for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
+    opened.view->FileSeries(measure);
+  return opened;
 }
 
-}  // namespace
+ReportProcess::ReportProcess(QObject* parent) : QObject(parent) {
+  connect(&process_, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+    if (status == QProcess::NormalExit && code == 0) return Written(path_);
+    const QString said = QString::fromUtf8(process_.readAllStandardError()).trimmed();
+    Q_EMIT Failed(said.isEmpty() ? tr("report '%1': the program ended").arg(path_) : said);
+  });
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart)
+      Q_EMIT Failed(tr("report '%1': %2").arg(path_, process_.errorString()));
+  });
+}
 
-ResultOpener::ResultOpener(const ResultFiles& files, QObject* parent)
-    : QObject(parent),
-      thread_([this, files](const QString& path) { Q_EMIT Opened(Read(files, path)); }) {
-  qRegisterMetaType<ReplyPointer>("midscope::ResultOpener::ReplyPointer");
+ReportProcess::~ReportProcess() {
+  process_.disconnect(this);
+  process_.kill();
+  process_.waitForFinished();
+}
+
+void ReportProcess::Start(const QString& results, const QString& path) {
+  if (process_.state() != QProcess::NotRunning)
+    throw Failure("report '" + path.toStdString() + "'", "another one is being written");
+  path_ = path;
+  process_.start(QString::fromStdString(FindEngineProgram()),
+                 {QStringLiteral("report"), results, QStringLiteral("--out"), path,
+                  QStringLiteral("--overwrite")});
+}
+
+QString ReportProcess::TemporaryResults() {
+  folder_ = std::make_unique<QTemporaryDir>();
+  return folder_->filePath(QStringLiteral("screen.h5"));
 }
 
 }  // namespace midscope

@@ -2,12 +2,12 @@
 // Writes the records on the screen to a results file, and opens such files.
 #pragma once
 
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QTemporaryDir>
 #include <memory>
 
-#include <QObject>
-#include <QString>
-
-#include "gui/base/newest_request.h"
 #include "gui/session/session_view.h"
 #include "probes/client/result_files.h"
 
@@ -20,32 +20,41 @@ class Session;
 // they are of a previous setting; "" if there are none. Throws Error if the file cannot be written.
 QString SaveResults(const Session& session, const QString& path);
 
-// Opens results files of the engine's machine on its own thread, because checksums of large files
-// take seconds, and means over 100,000 samples tens of milliseconds.
+struct OpenedResults {
+  std::unique_ptr<SessionView> view;  // null if it could not be opened
+  std::shared_ptr<const RemoteSampleView> samples;
+  QString failure;  // empty: none
+};
 
-class ResultOpener : public QObject {
+// Reads a results file of the engine's machine. On a thread of its own (base/newest_reply.h),
+// because checksums of large files take seconds, and means over 100,000 samples tens of
+// milliseconds.
+OpenedResults ReadResults(const ResultFiles& files, const QString& path);
+
+// Runs `midscope report` for a results file, beside the window.
+
+class ReportProcess : public QObject {
   Q_OBJECT
 
  public:
-  struct Reply {
-    QString path;
-    std::unique_ptr<SessionView> view;  // null if it could not be opened
-    std::shared_ptr<const RemoteSampleView> samples;
-    QString failure;  // empty: none
-  };
-  using ReplyPointer = std::shared_ptr<Reply>;
+  explicit ReportProcess(QObject* parent = nullptr);
+  // Ends a report that is being written.
+  ~ReportProcess() override;
 
-  explicit ResultOpener(const ResultFiles& files, QObject* parent = nullptr);
-
-  // A newer path supersedes a waiting one; a file whose reading has begun is still delivered.
-  void Open(const QString& path) { thread_.Ask(path); }
+  // Writes the report of `results` to `path`, replacing an existing file. Throws Error if the
+  // program is not found, or a report is being written.
+  void Start(const QString& results, const QString& path);
+  // A path for a results file that exists until the next report.
+  QString TemporaryResults();
 
  Q_SIGNALS:
-  // Emitted on the opener's thread.
-  void Opened(midscope::ResultOpener::ReplyPointer reply);
+  void Written(const QString& path);
+  void Failed(const QString& why);
 
  private:
-  NewestRequest<QString> thread_;
+  QProcess process_;
+  QString path_;
+  std::unique_ptr<QTemporaryDir> folder_;
 };
 
 }  // namespace midscope

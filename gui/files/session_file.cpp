@@ -14,7 +14,6 @@
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/session/setting_marks.h"
-#include "gui/session/tried_settings.h"
 
 namespace midscope {
 namespace {

@@ -41,6 +41,12 @@ void Panel::LinkTokenAxis(Plot* plot) {
   connect(plot, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
     selection()->ShowTokens(TokenWindow{lower, upper});
   });
+  connect(selection(), &Selection::WindowChanged, plot, [this, plot] { ShowWindow(plot); });
+}
+
+void Panel::ShowWindow(Plot* plot) const {
+  const auto& window = selection()->window();
+  window ? plot->ShowAlongX({window->lower, window->upper}) : plot->ShowAllAlongX();
 }
 
 void Panel::LayOut(QWidget* view, QLayout* head, FlowLayout* options) {

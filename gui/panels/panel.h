@@ -103,6 +103,8 @@ class Panel : public QWidget {
   // Makes the plot show the selection's part of the token axis, and makes Esc in it release the
   // selection.
   void LinkTokenAxis(Plot* plot);
+  // Makes the plot show that part now.
+  void ShowWindow(Plot* plot) const;
   // Whether the open model can run the probe of that name.
   bool OffersProbe(const std::string& name) const;
   // Whether to draw at once. False for a panel that is hidden while its window is visible.

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <string>
 #include <vector>
 
+#include "gui/panels/file_pictures.h"
 #include "gui/panels/panel.h"
 
 namespace midscope {
@@ -27,5 +29,11 @@ const std::vector<PanelEntry>& PanelList();
 
 // Whether a panel of the list, other than the panel of other records, shows records of that name.
 bool HasOwnPanel(const std::string& record);
+
+// Draws the window's pictures of a results file, without a display.
+
+// Draws every picture for which the file has records, panel by panel. Returns the paths of the
+// written files, in order. Throws Error if the file cannot be read or contains nothing to draw.
+QStringList RenderFile(const RenderRequest& request);
 
 }  // namespace midscope

@@ -3,9 +3,8 @@
 // Python code that reproduce them.
 #pragma once
 
+#include <QDialog>
 #include <QObject>
-#include <QPointer>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,31 @@ namespace midscope {
 
 class Plot;
 class Session;
+
+// Shows a plot as the picture that will be written, at its size on paper, and writes it.
+
+class PictureDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  // `millimetres`: width on paper. The plot must outlive the dialog.
+  PictureDialog(Plot* plot, int millimetres, QWidget* parent = nullptr);
+
+  // Writes the picture and its numbers as CSV beside it, in the format of the path's ending, and
+  // closes the dialog. Throws Error if a file cannot be written.
+  void Save(const QString& path);
+
+ Q_SIGNALS:
+  // Emitted when the picture was written; `text` is for the status bar.
+  void Written(const QString& text);
+  void Failed(const QString& why);
+
+ private:
+  void AskAndSave();
+
+  Plot* plot_;
+  int millimetres_;
+};
 
 // Property of a widget that is not a plot: the Plot that draws its picture (a QObject*).
 inline constexpr char kPictureProperty[] = "midscope_picture";

@@ -17,7 +17,6 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
-#include "gui/panels/positions_parameters.h"
 #include "gui/session/session.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/flow_layout.h"
@@ -88,7 +87,14 @@ QGroupBox* Group(const QString& title, QWidget* content) {
 
 }  // namespace
 
-PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
+PositionsPanel::PositionsPanel(const PanelContext& context)
+    : Panel(context),
+      thread_(
+          this,
+          [this](const PositionsQuestion& question, const JobContext& job, const auto& deliver) {
+            maker_.Make(question, job, deliver);
+          },
+          [this](const PositionsQuestion&, const PositionsReply& reply) { OnReplied(reply); }) {
   plot_ = new LinesPlot(this);
   picture_ = Named(new QComboBox(this), "positions_picture");
   for (const Picture& picture : Pictures()) picture_->addItem(picture.name);
@@ -106,8 +112,6 @@ PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
   row->addWidget(error_);
   LayOutPanel(this, sides)->addLayout(row);
   connect(picture_, &QComboBox::currentIndexChanged, this, &PositionsPanel::Draw);
-  connect(&maker_, &PositionsMaker::Replied, this, &PositionsPanel::OnReplied,
-          Qt::QueuedConnection);
   ShowError(error_, QString());
   FollowModel();
 }
@@ -231,14 +235,14 @@ void PositionsPanel::DrawWaiting() {
   used_ = true;
   if (!waits_) return;
   waits_ = false;
-  const QString why = ErrorText([this] { maker_.Ask(Question()); });
+  const QString why = ErrorText([this] { thread_.Ask(Question()); });
   if (!why.isEmpty()) ShowError(error_, why);
 }
 
-void PositionsPanel::OnReplied(const PositionsMaker::ReplyPointer& reply) {
-  ShowError(error_, reply->failure);
-  if (!reply->failure.isEmpty()) return;
-  records_ = reply->records;
+void PositionsPanel::OnReplied(const PositionsReply& reply) {
+  ShowError(error_, reply.failure);
+  if (!reply.failure.isEmpty()) return;
+  records_ = reply.records;
   OfferSchemes();
   Draw();
   Q_EMIT Made();

@@ -4,10 +4,10 @@
 // setting B. For a model with learned positions, shows these beside the sinusoidal encoding.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "gui/base/newest_reply.h"
 #include "gui/panels/panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/session/positions_maker.h"
@@ -53,7 +53,7 @@ class PositionsPanel : public Panel {
   void FollowModel();
   PositionsQuestion Question() const;
   void Ask();
-  void OnReplied(const PositionsMaker::ReplyPointer& reply);
+  void OnReplied(const PositionsReply& reply);
   void FollowLearned();
   void OfferSchemes();
   void OfferPictures();
@@ -72,8 +72,9 @@ class PositionsPanel : public Panel {
   bool used_ = false;  // was shown or restored, so that sessions store its state
   std::vector<Record> records_;
   std::string learned_of_;  // the model with embeddings of positions; "": none
-  // Last member: destroyed first, which waits for its thread.
   PositionsMaker maker_;
+  // Last member: destroyed first, which waits for its thread.
+  NewestReply<PositionsQuestion, PositionsReply> thread_;
 };
 
 }  // namespace midscope

@@ -24,7 +24,7 @@
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/panel_list.h"
 #include "gui/plots/lines_plot.h"
-#include "gui/plots/record_table.h"
+#include "gui/plots/record_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"

@@ -12,8 +12,11 @@
 #include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "core/base/text.h"
+#include "core/intervention/passage.h"
+#include "core/plan/plan_changes.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/display_text.h"
+#include "gui/base/prompt_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/record_plot.h"
@@ -26,6 +29,7 @@
 #include "probes/measure/scan/scan_kind.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/sweep_cost.h"
 
 namespace midscope {
 namespace {
@@ -59,13 +63,40 @@ bool AppliesToKind(const std::string& name, const OptionSet& options) {
          has(FindScanKind(options.Text("over")));
 }
 
-// The number of runs relative to one of a whole prompt that the term needs for an item: changes of
-// the last rows need these alone, others on average half of the layers.
-double ShareOfRun(const std::string& term, int64_t tokens) {
-  const bool last = term.find("rows=answer") != std::string::npos ||
-                    term.find("rows=last") != std::string::npos ||
-                    term.find("span=last") != std::string::npos;
-  return last ? 1.0 / static_cast<double>(std::max<int64_t>(tokens, 2)) : 0.5;
+Prompt WithPassagesOf(const Record& shown) {
+  Prompt prompt;
+  prompt.ids.resize(static_cast<size_t>(AxisSize(shown, "token")));
+  const PromptText text = ReadPromptText(&shown);
+  std::vector<TokenSpan> spans = text.pieces;
+  spans.push_back(text.gold);
+  for (const TokenSpan& span : spans) {
+    if (!span.name.empty()) prompt.spans.push_back({span.name, 0, 0, span.begin, span.end});
+  }
+  return prompt;
+}
+
+// The time of an item's run relative to that of the whole shown prompt, by the rows that it
+// changes, as in the estimate of the command line: the mean over some of the items.
+double ShareOfRun(const Scan& scan, const Record& shown, const ModelConfig& config) {
+  constexpr size_t kItemsLookedAt = 16;
+  const Prompt prompt = WithPassagesOf(shown);
+  const auto tokens = static_cast<int64_t>(prompt.ids.size());
+  const int64_t behind = std::max<int64_t>(AxisSize(shown, "answer_token"), 1);
+  const auto plans_of = [&](const std::string& setting) {
+    return CompilePlans(ResolvePassages(ParseIntervention(setting), prompt), config, tokens,
+                        tokens + behind - 1);
+  };
+  const std::vector<std::string> settings = ScanSettings(scan);
+  const std::vector<AttentionPlan> before = plans_of(settings.front());
+  const size_t step = scan.items.size() / kItemsLookedAt + 1;
+  double sum = 0;
+  double count = 0;
+  for (size_t i = 1; i < settings.size(); i += step) {
+    const std::vector<int64_t> changed = FirstChangedRows(before, plans_of(settings[i]));
+    sum += TokensOfRun(ShareOfRows(changed, tokens), tokens, behind);
+    ++count;
+  }
+  return sum / count / static_cast<double>(tokens);
 }
 
 // The default terms of all kinds of scan, and patches of heads' outputs.
@@ -211,16 +242,19 @@ void ScanPanel::ShowCost() {
   ErrorText([&] {
     if (!session()->ready() || !session()->prompt()) return;
     const ScanRequest request = RequestOf(form_->options());
-    const Scan scan = MakeScan(FindScanKind(request.over), request.term, request.range,
-                               session()->model()->config);
+    const ModelConfig& config = session()->model()->config;
+    Scan scan = MakeScan(FindScanKind(request.over), request.term, request.range, config);
+    scan.base = PrintIntervention(session()->setting(Side::kA));
     const int64_t prompts = request.samples * CountPlaces(*session(), request.places);
     const int64_t runs = prompts * static_cast<int64_t>(scan.items.size());
-    std::optional<double> seconds = session()->prompt_seconds();
-    if (seconds) {
-      const double share = ShareOfRun(scan.term, AxisSize(*session()->prompt(), "token"));
-      *seconds *= static_cast<double>(prompts) + share * static_cast<double>(runs);
+    const QString work = tr("%L1 runs").arg(runs);
+    text = WithCost(text, work, std::nullopt);
+    if (const std::optional<double> seconds = session()->prompt_seconds()) {
+      const double share = ShareOfRun(scan, *session()->prompt(), config);
+      text =
+          WithCost(tr("Scan"), work,
+                   *seconds * (static_cast<double>(prompts) + share * static_cast<double>(runs)));
     }
-    text = WithCost(text, tr("%L1 runs").arg(runs), seconds);
   });
   start_->setText(text);
 }

@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
-#include "core/base/record_names.h"
 #include "gui/base/head_quantities.h"
-#include "gui/base/record_access.h"
-#include "gui/plots/log_ticker.h"
+#include "gui/plots/plot_labels.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/same_numbers.h"
 #include "gui/plots/tokens/token_scale.h"
 
 namespace midscope {

@@ -12,3 +12,10 @@
 #undef signals
 #undef slots
 #undef foreach
+
+namespace midscope {
+
+// The operators of QCustomPlot's flags, which those of this namespace's flags would hide.
+using ::operator|;
+
+}  // namespace midscope

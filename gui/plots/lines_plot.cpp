@@ -7,8 +7,8 @@
 
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/plots/log_ticker.h"
 #include "gui/plots/plot_files.h"
+#include "gui/plots/plot_labels.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {

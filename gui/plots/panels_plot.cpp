@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 

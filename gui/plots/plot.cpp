@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/plot.h"
 
-#include "gui/plots/curve_labels.h"
+#include "gui/plots/plot_files.h"
+#include "gui/plots/plot_labels.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/plot_words.h"
-#include "gui/plots/thin_ticker.h"
 
 namespace midscope {
 namespace {

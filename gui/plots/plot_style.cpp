@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 
 namespace midscope {
+
 namespace {
 
 void StyleAxis(QCPAxis* axis, const QColor& text, const QColor& line, const QColor& grid) {
@@ -98,6 +99,70 @@ QPalette LightPalette() {
   palette.setColor(QPalette::Window, QColor(240, 240, 240));
   palette.setColor(QPalette::WindowText, QColor(25, 25, 25));
   return palette;
+}
+
+namespace {
+
+// The number of characters of a word that fit into the width, at least one: up to the last
+// punctuation mark in the second half of the line, if there is one.
+qsizetype FittingPart(const QString& word, const QFontMetrics& metrics, int width) {
+  qsizetype fits = 1;
+  while (fits < word.size() && metrics.horizontalAdvance(word.left(fits + 1)) <= width) ++fits;
+  for (qsizetype end = fits; end > fits / 2; --end) {
+    if (QStringLiteral(",;+=/-_.)").contains(word[end - 1])) return end;
+  }
+  return fits;
+}
+
+}  // namespace
+
+QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
+  QStringList lines;
+  QString line;
+  for (QString word : text.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (metrics.horizontalAdvance(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (!line.isEmpty()) lines << line;
+    while (metrics.horizontalAdvance(word) > width && word.size() > 1) {
+      const qsizetype part = FittingPart(word, metrics, width);
+      if (part >= word.size()) break;
+      lines << word.left(part);
+      word.remove(0, part);
+    }
+    line = word;
+  }
+  lines << line;
+  return lines.join(QLatin1Char('\n'));
+}
+
+ScaledMap MakeScaledMap(QCustomPlot* plot) {
+  auto* map = new QCPColorMap(plot->xAxis, plot->yAxis);
+  map->setInterpolate(false);
+  map->setTightBoundary(false);
+  auto* scale = new QCPColorScale(plot);
+  scale->setType(QCPAxis::atRight);
+  scale->setBarWidth(12);
+  scale->setRangeDrag(false);
+  scale->setRangeZoom(false);
+  scale->axis()->setTickLabelFont(plot->font());
+  scale->axis()->setLabelFont(plot->font());
+  map->setColorScale(scale);
+  auto* group = new QCPMarginGroup(plot);
+  const QCP::MarginSides sides = {QCP::msBottom, QCP::msTop};
+  plot->axisRect()->setMarginGroup(sides, group);
+  scale->setMarginGroup(sides, group);
+  return {map, scale};
+}
+
+void SetCells(QCPColorMap* map, int columns, int rows) {
+  map->data()->setSize(columns, rows);
+  const auto range = [](int cells) {
+    return cells == 1 ? QCPRange(-0.5, 0.5) : QCPRange(0, cells - 1);
+  };
+  if (columns > 0 && rows > 0) map->data()->setRange(range(columns), range(rows));
 }
 
 }  // namespace midscope

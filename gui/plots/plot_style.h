@@ -3,12 +3,16 @@
 // exact zero for differences, fixed colours for A and B, yellow for the gold passage.
 #pragma once
 
-#include "gui/plots/custom_plot.h"
-
 #include <QColor>
+#include <QFontMetrics>
 #include <QPalette>
+#include <QString>
+#include <QVector>
+#include <algorithm>
+#include <cmath>
 
 #include "gui/base/view_types.h"
+#include "gui/plots/custom_plot.h"
 
 namespace midscope {
 
@@ -33,5 +37,35 @@ void MarkSinglePoint(QCPGraph* line);
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette);
 // The palette of exported files, which is always light.
 QPalette LightPalette();
+
+// Breaks texts of plots into lines.
+
+// Breaks the text into lines of at most `width` pixels: between words, else after punctuation as in
+// long settings, else anywhere.
+QString Wrapped(const QString& text, const QFontMetrics& metrics, int width);
+
+// Comparisons to decide whether the drawn numbers have changed.
+
+// As ==, except that NaN (no value) equals NaN.
+inline bool SameNumber(double left, double right) {
+  return left == right || (std::isnan(left) && std::isnan(right));
+}
+
+inline bool SameNumbers(const QVector<double>& left, const QVector<double>& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), SameNumber);
+}
+
+// A colour map together with its colour scale.
+
+struct ScaledMap {
+  QCPColorMap* map;
+  QCPColorScale* scale;  // as high as the axes; the plot positions it
+};
+// Makes a map without interpolation on the plot's default axes.
+ScaledMap MakeScaledMap(QCustomPlot* plot);
+
+// Sets the number of cells; their coordinates are their indices. QCustomPlot draws nothing for a
+// range of width 0, so a single column or row gets a range of one cell.
+void SetCells(QCPColorMap* map, int columns, int rows);
 
 }  // namespace midscope

@@ -3,6 +3,7 @@
 // and labels. Used for records that have no specific plot.
 #pragma once
 
+#include <QAbstractTableModel>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,5 +73,30 @@ class RecordPlot : public Plot {
   QStringList along_labels_;
   QVector<QVector<double>> rows_;  // [line][along]
 };
+
+// Shows the arrays of a record over one axis as a table: one row per index, one column per array.
+
+class RecordTable : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+
+  // Shows all arrays whose only axis is `axis`; if that is "", all single values. If the record is
+  // null, the table is empty.
+  void Show(const Record* record, const std::string& axis);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<Array> columns_;
+  QStringList places_;
+};
+
+// The list of axes that an array in such a table must have.
+std::vector<std::string> TableAxes(const std::string& axis);
 
 }  // namespace midscope

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes records of position ids and of rotary positions on its own thread. A newer request
-// supersedes a waiting one and cancels the running one.
+// Computes records of position ids and of rotary positions, and describes the parameters in the
+// forms of PositionsPanel.
 #pragma once
 
-#include <QObject>
 #include <QString>
-#include <atomic>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +14,6 @@
 #include "core/base/options.h"
 #include "core/base/record.h"
 #include "core/positions/position_sampler.h"
-#include "gui/base/newest_request.h"
 #include "probes/measure/builtin/rope_periods.h"
 
 namespace midscope {
@@ -33,40 +30,30 @@ struct PositionsQuestion {
   std::function<Record(const JobContext&)> learned = {};
 };
 
-class PositionsMaker : public QObject {
-  Q_OBJECT
+struct PositionsReply {
+  std::vector<Record> records;  // positions, position_coverage, rope; learned_positions
+  QString failure;              // empty: none
+};
 
+class PositionsMaker {
  public:
-  struct Reply {
-    std::vector<Record> records;  // positions, position_coverage, rope; learned_positions
-    QString failure;              // empty: none
-  };
-  using ReplyPointer = std::shared_ptr<const Reply>;
-
-  PositionsMaker();
-  ~PositionsMaker() override;
-
-  void Ask(const PositionsQuestion& question);
-
- Q_SIGNALS:
-  // Emitted on the maker's thread; not emitted for a superseded request. Learned positions of
-  // a new model take seconds: the first reply omits its record, the second includes it.
-  void Replied(midscope::PositionsMaker::ReplyPointer reply);
+  // Learned positions of a new model take seconds: the first reply omits their record, a second one
+  // includes it. Throws Error, Cancelled.
+  void Make(const PositionsQuestion& question, const JobContext& job,
+            const std::function<void(PositionsReply)>& deliver);
 
  private:
-  struct Request {
-    PositionsQuestion question;
-    std::shared_ptr<std::atomic<bool>> cancel;
-  };
-  void Make(const Request& request);
-  // Emits `reply` with the record of the model's embeddings of positions added.
-  void AddLearned(const Request& request, const Reply& reply);
-
-  std::shared_ptr<std::atomic<bool>> cancel_;  // cancel flag of the newest request
-  // The newest model whose record was made. Accessed only on the thread.
-  std::string learned_of_;
+  std::string learned_of_;  // the newest model whose record was made
   std::optional<Record> learned_;
-  NewestRequest<Request> thread_;
 };
+
+inline constexpr int64_t kMostSampleTokens = int64_t{1} << 15;
+
+// Parameters that all samplers share: tokens, factor, seed, samples.
+std::vector<Parameter> PositionSampleParameters();
+
+// Parameters of the plots of rotary positions: dim, base, context, new-base, least-ratio,
+// largest-ratio.
+std::vector<Parameter> RopePictureParameters();
 
 }  // namespace midscope

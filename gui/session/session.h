@@ -24,14 +24,13 @@
 #include <vector>
 
 #include "data/store/record_reader.h"
-#include "gui/base/newest_request.h"
+#include "gui/base/newest_reply.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
 #include "gui/session/changes.h"
-#include "gui/session/engine_worker.h"
-#include "gui/session/kept_views.h"
 #include "gui/session/session_view.h"
 #include "gui/session/setting_marks.h"
+#include "probes/engine/engine_service.h"
 
 namespace midscope {
 
@@ -290,7 +289,7 @@ class Session : public QObject {
   // event loop.
   Q_INVOKABLE void FlushChanges();
 
-  EngineWorker& worker() { return worker_; }
+  EngineService& worker() { return worker_; }
   const ResultFiles& files_of_engine() const { return files_of_engine_; }
   // Sets the time without a change after which means (and missing capture runs) are requested.
   void SetReleaseDelay(int milliseconds) {
@@ -412,9 +411,10 @@ class Session : public QObject {
   // As above, but only if the model's view is shown.
   void MarkLive(Changes changes);
 
-  void OnReply(const EngineWorker::ReplyPointer& reply);
-  void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
-  void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
+  EngineService::Listener MakeListener();
+  void OnReply(const EngineService::ReplyPointer& reply);
+  void OnPartial(quint64 ticket, const EngineService::RecordPointer& record);
+  void OnWhatIfPart(const EngineService::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
   void OnEngineEnded(const EngineReply& reply);
   // Handles a model or prompt that failed or was cancelled: the engine keeps its previous state,
@@ -434,7 +434,7 @@ class Session : public QObject {
   void UpdateBusy();
   void CancelMeans();
   void CancelEverything();
-  void OnSample(const SampleReader::ReplyPointer& reply);
+  void OnSample(const RemoteSampleView* of, const SampleChoice& choice, const ReadSample& read);
 
   SettingMarks* marks_;
   ResultFiles files_of_engine_;
@@ -493,10 +493,11 @@ class Session : public QObject {
   Changes changes_;              // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;
-  EngineWorker worker_;
+  EngineService worker_;
   EngineMaker make_second_;
   std::unique_ptr<Session> second_;
-  std::unique_ptr<NewestRequest<PromptRequest>> previews_;  // last member: its thread uses worker_
+  // Last member: its thread uses worker_.
+  std::unique_ptr<NewestReply<PromptRequest, PromptPreview>> previews_;
 };
 
 }  // namespace midscope

@@ -3,7 +3,6 @@
 // generation.
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 #include "core/base/record_names.h"
 #include "core/intervention/term_type.h"
 #include "gui/base/head_quantities.h"
-#include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
 #include "probes/measure/channels/channel_validation.h"
@@ -193,18 +191,17 @@ void Session::OnSampleProbes(const EngineReply& reply) {
 
 void Session::Preview(const PromptRequest& prompt_request) {
   if (!previews_) {
-    previews_ = std::make_unique<NewestRequest<PromptRequest>>([this](const PromptRequest& asked) {
-      PromptPreview preview;
-      preview.request = asked;
-      try {
-        preview.prompts = worker_.Preview(asked);
-      } catch (const std::exception& error) {
-        preview.failure = QString::fromUtf8(error.what());
-      }
-      QMetaObject::invokeMethod(
-          this, [this, preview = std::move(preview)] { Q_EMIT Previewed(preview); },
-          Qt::QueuedConnection);
-    });
+    previews_ = std::make_unique<NewestReply<PromptRequest, PromptPreview>>(
+        this,
+        [this](const PromptRequest& asked, const JobContext&, const auto& deliver) {
+          PromptPreview preview;
+          preview.prompts = worker_.Preview(asked);
+          deliver(std::move(preview));
+        },
+        [this](const PromptRequest& asked, PromptPreview& preview) {
+          preview.request = asked;
+          Q_EMIT Previewed(preview);
+        });
   }
   previews_->Ask(prompt_request);
 }

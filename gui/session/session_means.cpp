@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/intervention/term_type.h"
-#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "probes/measure/statistics/outcome_statistics.h"

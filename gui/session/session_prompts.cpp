@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Session: the prompt, its places, and the cache of those shown before.
+#include <QElapsedTimer>
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -213,11 +214,20 @@ void Session::ShowView(std::unique_ptr<SessionView> view,
                        std::shared_ptr<const RemoteSampleView> samples) {
   view->channel = wanted_channel_;
   if (samples && samples->samples().size > 0) {
-    view->samples.emplace();
-    view->samples->reader = std::make_unique<SampleReader>(std::move(samples));
-    connect(view->samples->reader.get(), &SampleReader::Replied, this, &Session::OnSample,
-            Qt::QueuedConnection);
-    view->samples->reader->Ask(view->samples->choice);
+    FileSamples& of_file = view->samples.emplace();
+    of_file.view = samples;
+    of_file.reader = std::make_unique<NewestReply<SampleChoice, ReadSample>>(
+        this,
+        [samples](const SampleChoice& choice, const JobContext&, const auto& deliver) {
+          QElapsedTimer clock;
+          clock.start();
+          std::vector<Record> records = samples->Read(choice);
+          deliver({std::move(records), static_cast<double>(clock.nsecsElapsed()) / 1e6, {}});
+        },
+        [this, of = samples.get()](const SampleChoice& choice, const ReadSample& read) {
+          OnSample(of, choice, read);
+        });
+    of_file.reader->Ask(of_file.choice);
   }
   // If no model is open, later requests start with the file's settings.
   if (!live_.model) {
@@ -251,7 +261,7 @@ void Session::CloseDocument(int index) {
 }
 
 const RemoteSampleView* Session::sample_view() const {
-  return shown_->samples ? shown_->samples->reader->view().get() : nullptr;
+  return shown_->samples ? shown_->samples->view.get() : nullptr;
 }
 
 SampleChoice Session::sample_choice() const {
@@ -268,21 +278,22 @@ void Session::ChooseSample(const SampleChoice& choice) {
   shown_->samples->reader->Ask(choice);
 }
 
-void Session::OnSample(const SampleReader::ReplyPointer& reply) {
-  const auto found = std::find_if(files_.begin(), files_.end(), [&reply](const auto& view) {
-    return view->samples && view->samples->reader->view() == reply->view;
+void Session::OnSample(const RemoteSampleView* of, const SampleChoice& choice,
+                       const ReadSample& read) {
+  const auto found = std::find_if(files_.begin(), files_.end(), [of](const auto& view) {
+    return view->samples && view->samples->view.get() == of;
   });
   if (found == files_.end()) return;  // the view was closed
   SessionView& view = **found;
-  if (!(reply->choice == view.samples->choice)) return;  // superseded
-  if (!reply->failure.isEmpty()) {
-    Q_EMIT Failed(reply->failure);
+  if (!(choice == view.samples->choice)) return;  // superseded
+  if (!read.failure.isEmpty()) {
+    Q_EMIT Failed(read.failure);
     return;
   }
-  view.samples->milliseconds = reply->milliseconds;
+  view.samples->milliseconds = read.milliseconds;
   const Intervention before = view.a.setting;
   view.prompts.clear();
-  for (const Record& record : reply->records) view.TakeRecord(record);
+  for (const Record& record : read.records) view.TakeRecord(record);
   if (&view != shown_) return;
   Mark(Change::kPrompts | Change::kSample | kRecordChanges);
   if (view.a.setting != before) Mark(Change::kSettings);

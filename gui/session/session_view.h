@@ -4,15 +4,19 @@
 #pragma once
 
 #include <QString>
+#include <cstddef>
+#include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gui/base/newest_reply.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
-#include "gui/session/sample_reader.h"
+#include "probes/client/result_files.h"
 #include "probes/engine/engine.h"
 
 namespace midscope {
@@ -64,8 +68,14 @@ struct Means {
 };
 
 // The samples of a file: one is shown, the others are read when they are chosen.
+struct ReadSample {
+  std::vector<Record> records;
+  double milliseconds = 0;
+  QString failure;  // empty: none
+};
 struct FileSamples {
-  std::unique_ptr<SampleReader> reader;
+  std::shared_ptr<const RemoteSampleView> view;
+  std::unique_ptr<NewestReply<SampleChoice, ReadSample>> reader;
   SampleChoice choice;
   double milliseconds = 0;  // time for reading the shown sample
 };
@@ -137,5 +147,51 @@ struct SessionView {
 
 // Makes the view of a file's records, without those of single samples.
 std::unique_ptr<SessionView> ViewOfFile(RunFile file, const QString& path);
+
+// Cache of records of prompts and places that were shown before, so that returning to them needs no
+// new run.
+
+// Whether two requests make the same prompts. Always false if a request contains texts for patches
+// to take values from.
+bool SamePrompts(const PromptRequest& a, const PromptRequest& b);
+
+struct KeptView {
+  PromptRequest request;
+  size_t place = 0;  // index into the request's places
+  int64_t channel = 0;
+  std::string probe_options;
+  // The records of a side are used only if it is settled.
+  SideView a;
+  SideView b;
+  std::map<std::string, MeansEntry> means;
+
+  // The settled side with this setting; nullptr if there is none.
+  const SideView* Find(const Intervention& setting) const;
+};
+
+// Cached views of one open model. The total size in bytes is limited; the oldest view is dropped
+// first.
+class KeptViews {
+ public:
+  static constexpr size_t kLimit = size_t{48} << 20;
+
+  explicit KeptViews(size_t limit_bytes = kLimit) : limit_(limit_bytes) {}
+
+  // Replaces the view of the same prompt and place. A view larger than the limit is not stored.
+  void Keep(KeptView view);
+  // Returns nullptr if there is none. Valid until another function of this object is called.
+  const KeptView* Find(const PromptRequest& request, size_t place) const;
+  void Forget(const PromptRequest& request);
+  void Clear() { views_.clear(); }
+  size_t size() const { return views_.size(); }
+
+ private:
+  struct Entry {
+    KeptView view;
+    size_t bytes = 0;
+  };
+  std::list<Entry> views_;  // newest first
+  size_t limit_;
+};
 
 }  // namespace midscope

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of settings A and B. One drag of a slider is one step.
+// Undo and redo of settings A and B, and of other choices. One drag of a slider is one step.
 #pragma once
 
 #include <QObject>
 #include <QString>
+#include <QUndoCommand>
 #include <QUndoStack>
 #include <functional>
 #include <utility>
@@ -11,9 +12,14 @@
 
 #include "core/intervention/intervention.h"
 #include "gui/base/view_types.h"
+#include "gui/widgets/selection.h"
 #include "gui/widgets/term_cards.h"
 
+class QUndoStack;
+
 namespace midscope {
+
+class Session;
 
 struct SettingPair {
   Intervention a;
@@ -60,6 +66,54 @@ class SettingHistory : public QObject {
   std::function<QString(const QString&)> shown_;
   int gesture_ = 0;
   bool in_gesture_ = false;
+};
+
+// Undo and redo for the user's choices of what to view: pinned heads, the place of the gold passage
+// and the channel. Selecting a head, zooming and hovering are not steps, because users browse
+// through many heads and undo would have to visit each one.
+
+// An undo step from one value to another.
+
+template <typename Value>
+class ValueStep : public QUndoCommand {
+ public:
+  // `show` makes a value the current one. `text`: the step's name in the Edit menu.
+  ValueStep(const QString& text, Value before, Value after, std::function<void(const Value&)> show)
+      : QUndoCommand(text),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        show_(std::move(show)) {}
+  void redo() override { show_(after_); }
+  void undo() override { show_(before_); }
+
+ private:
+  const Value before_;
+  const Value after_;
+  const std::function<void(const Value&)> show_;
+};
+
+class ChoiceHistory : public QObject {
+  Q_OBJECT
+
+ public:
+  // Pushes steps onto `stack`. Session, selection and stack must outlive this object.
+  ChoiceHistory(Session* session, Selection* selection, QUndoStack* stack,
+                QObject* parent = nullptr);
+
+  // Shows another place: an index into the prompts of the model. Pushes no step if the index is out
+  // of range or already shown.
+  void ChoosePlace(size_t place);
+  // Call after the session's channel has changed. Pushes no step while a file is shown.
+  void AddChannel(qint64 before, qint64 after);
+
+ private:
+  void AddPins();
+  void RestorePins(const std::vector<PinnedHead>& pins);
+
+  Session* session_;
+  Selection* selection_;
+  QUndoStack* stack_;
+  std::vector<PinnedHead> pins_;  // current pins
 };
 
 }  // namespace midscope

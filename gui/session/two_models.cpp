@@ -10,7 +10,6 @@
 #include "gui/base/prompt_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
-#include "probes/prompt/prompt_record.h"
 
 namespace midscope {
 namespace {

@@ -2,7 +2,6 @@
 #include "gui/widgets/task_form.h"
 
 #include <QComboBox>
-#include <QFormLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QVBoxLayout>

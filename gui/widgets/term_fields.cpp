@@ -2,17 +2,23 @@
 #include "gui/widgets/term_fields.h"
 
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QFormLayout>
+#include <QIcon>
 #include <QLabel>
+#include <QPainter>
+#include <QPixmap>
 #include <QSlider>
 #include <algorithm>
+#include <string>
 
 #include "core/base/text.h"
 #include "core/model/model_config.h"
-#include "gui/widgets/row_pictures.h"
-#include "gui/widgets/term_help.h"
+#include "core/terms/terms.h"
+#include "kernels/check.h"
 
 namespace midscope {
+
 namespace {
 
 bool IsBeyond(const Parameter& argument, const std::string& value) {
@@ -128,6 +134,77 @@ void TermFields::SetOffers(const TermOffers& offers) {
     const auto found = offers.find(term_->arguments[i].name);
     if (found != offers.end()) OfferTexts(fields_[i], found->second);
   }
+}
+
+namespace {
+
+constexpr int kPromptRows = 6;  // rows in the icon; the last one predicts the first answer token
+constexpr int kAnswerRows = 2;
+constexpr int kLastRows = 3;  // rows filled for last:N
+constexpr QSize kCell(5, 11);
+constexpr int kCellGap = 4;               // pixels between prompt and answer
+constexpr int kPictureScale = 2;          // for high-resolution screens
+constexpr QColor kChanged(48, 140, 230);  // visible on white and on black
+
+struct RowPicture {
+  const char* text;  // prefix of the item's text
+  int prompt_rows;   // number of filled rows, counted from the last one
+  bool answer;       // whether the answer's rows are filled
+  const char* help;
+};
+
+// If one prefix begins with another, the longer one is first.
+constexpr RowPicture kRowPictures[] = {
+    {"last:", kLastRows, true,
+     QT_TRANSLATE_NOOP("rows", "the last N rows of the prompt and the answer's rows")},
+    {"last N", kLastRows, true,
+     QT_TRANSLATE_NOOP("rows", "the last N rows of the prompt and the answer's rows")},
+    {"last", 1, false, QT_TRANSLATE_NOOP("rows", "the last row of the prompt alone")},
+    {"answer", 1, true,
+     QT_TRANSLATE_NOOP("rows", "the last row of the prompt and the answer's rows")},
+    {"all", kPromptRows, true, QT_TRANSLATE_NOOP("rows", "every row")}};
+
+QIcon PictureOf(const RowPicture& choice) {
+  constexpr int kCells = kPromptRows + kAnswerRows;
+  QPixmap picture(QSize(kCells * kCell.width() + kCellGap, kCell.height() + 2) * kPictureScale);
+  picture.setDevicePixelRatio(kPictureScale);
+  picture.fill(Qt::transparent);
+  QPainter painter(&picture);
+  painter.setPen(QPen(QColor(128, 128, 128), 1));  // visible on white and on black
+  for (int cell = 0; cell < kCells; ++cell) {
+    const bool answer = cell >= kPromptRows;
+    const bool filled = answer ? choice.answer : cell >= kPromptRows - choice.prompt_rows;
+    painter.setBrush(filled ? QBrush(kChanged) : QBrush(Qt::NoBrush));
+    painter.drawRect(QRectF(cell * kCell.width() + (answer ? kCellGap : 0) + 0.5, 0.5,
+                            kCell.width() - 2, kCell.height()));
+  }
+  return QIcon(picture);
+}
+
+}  // namespace
+
+void ShowRowPictures(QComboBox* rows) {
+  for (int i = 0; i < rows->count(); ++i) {
+    for (const RowPicture& choice : kRowPictures) {
+      if (!rows->itemText(i).startsWith(QLatin1String(choice.text))) continue;
+      rows->setItemIcon(i, PictureOf(choice));
+      rows->setItemData(i, QCoreApplication::translate("rows", choice.help), Qt::ToolTipRole);
+      break;
+    }
+  }
+  rows->setIconSize(
+      QSize((kPromptRows + kAnswerRows) * kCell.width() + kCellGap, kCell.height() + 2));
+}
+
+QString TermHelp(const char* term) {
+  const TermType* described = FindTermType(term);
+  if (!described) MIDSCOPE_BUG(std::string("no intervention term '") + term + "'");
+  QString text = QString::fromStdString(described->summary);
+  if (!described->source.empty())
+    text += QLatin1Char('\n') + QString::fromStdString(described->source);
+  // As rich text, because plain tooltips do not wrap.
+  return QStringLiteral("<p>") + text.toHtmlEscaped().replace('\n', QStringLiteral("<br>")) +
+         QStringLiteral("</p>");
 }
 
 }  // namespace midscope

@@ -3,14 +3,16 @@
 // (parameter_field.h).
 #pragma once
 
+#include <QString>
 #include <QStringList>
 #include <QWidget>
 #include <map>
 #include <vector>
 
 #include "gui/widgets/parameter_field.h"
-#include "gui/widgets/term_list.h"
+#include "gui/widgets/term_cards.h"
 
+class QComboBox;
 class QFormLayout;
 
 namespace midscope {
@@ -53,5 +55,15 @@ class TermFields : public QWidget {
   bool quiet_ = false;
   bool shows_all_ = false;
 };
+
+// Icons for the choices of the argument `rows`, which show the prompt's rows and then the answer's;
+// changed rows are filled.
+
+// Sets an icon on each item whose text is a choice of `rows`: all, answer, last, last:N. Adds a
+// description of the icon to the item's help.
+void ShowRowPictures(QComboBox* rows);
+
+// Summary and source of a term, for a tooltip. Throws std::logic_error if there is no such term.
+QString TermHelp(const char* term);
 
 }  // namespace midscope

@@ -103,9 +103,18 @@ SweepResult KeptSweeps::Finished(const SweepPlan& plan) const {
   return found == comparisons_.end() ? SweepResult() : found->second.result;
 }
 
+const LikelihoodArrays& KeptSweeps::Unfinished(const SweepPlan& plan) const {
+  static const LikelihoodArrays none;
+  const auto found = unfinished_.find(KeyOf(plan));
+  return found == unfinished_.end() ? none : found->second;
+}
+
 SweepResult KeptSweeps::Run(SweepRun run, const JobContext& context) {
   const std::string key = KeyOf(run.plan);
-  if (!comparisons_.contains(key) && comparisons_.size() >= kMostComparisons) comparisons_.clear();
+  if (!comparisons_.contains(key) && comparisons_.size() >= kMostComparisons) {
+    comparisons_.clear();
+    unfinished_.clear();
+  }
   Comparison& comparison = comparisons_[key];
   comparison.plan = run.plan;
   SweepResult& kept = comparison.result;
@@ -114,6 +123,7 @@ SweepResult KeptSweeps::Run(SweepRun run, const JobContext& context) {
   if (done >= samples) return FirstSamples(kept, samples);
   const SweepResult before = kept;
   SkipSamples(done, run);
+  run.unfinished = &unfinished_[key];
   run.on_sample = [&, tell = std::move(run.on_sample)](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
     if (tell) tell(kept);

@@ -46,7 +46,7 @@ class KeptProbes {
   std::vector<std::string> order_;                  // keys of prompts_, the oldest first
 };
 
-// Runs comparisons and scans.
+// Runs comparisons and scans, and also keeps the finished settings of a scan's next sample.
 class KeptSweeps {
  public:
   // Runs the samples of run.plan that are not finished yet; run.on_sample also gets those that are.
@@ -55,11 +55,14 @@ class KeptSweeps {
   SweepResult Run(SweepRun run, const JobContext& context);
   // Returns the finished samples of the plan's settings at its places.
   SweepResult Finished(const SweepPlan& plan) const;
+  // Returns what is known of the sample after those.
+  const LikelihoodArrays& Unfinished(const SweepPlan& plan) const;
   // Keyed by places and settings.
   const std::map<std::string, Comparison>& comparisons() const { return comparisons_; }
 
  private:
   std::map<std::string, Comparison> comparisons_;
+  std::map<std::string, LikelihoodArrays> unfinished_;  // by the same keys
 };
 
 // Searches for channels in the window. Finished parts of a search are kept in memory, so that an

@@ -388,7 +388,7 @@ Record LocalEngine::Scan(const ScanRequest& request,
   const SweepPlan plan = run.plan;
   const RecordOrigin origin = OriginOfSamples(loaded_.prompts);
   ScanSoFar so_far(plan, FirstSamples(loaded_.sweeps.Finished(plan), plan.samples),
-                   [&](Record record) {
+                   loaded_.sweeps.Unfinished(plan), [&](Record record) {
                      WriteOrigin(origin, record);
                      if (partial) partial(record);
                    });

@@ -40,6 +40,14 @@ Record CompleteScan(const SweepPlan& plan, const SweepResult& result) {
   return WithCompleteness(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes)), true);
 }
 
+ScanSoFar::ScanSoFar(const SweepPlan& plan, SweepResult finished, const LikelihoodArrays& running,
+                     std::function<void(Record record)> tell)
+    : plan_(plan), tell_(std::move(tell)), finished_(std::move(finished.outcomes)) {
+  running_.answer_nll = running.nll;
+  run_ = std::count_if(running.nll.begin(), running.nll.end(),
+                       [](double nll) { return !std::isnan(nll); });
+}
+
 void ScanSoFar::Report(const JobContext& context) const {
   const auto of_sample = static_cast<int64_t>(plan_.settings.size() * plan_.places.size());
   const auto finished = static_cast<int64_t>(finished_.size());
@@ -66,7 +74,7 @@ void ScanSoFar::Watch(SweepRun& run, const JobContext& context) {
     const auto since = std::chrono::steady_clock::now() - reported_;
     if (finished_.empty() && since >= kTellInterval) Tell();
   };
-  if (!finished_.empty()) Tell();
+  if (!finished_.empty() || run_ > 0) Tell();
 }
 
 void ScanSoFar::Tell() {

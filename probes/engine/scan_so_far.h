@@ -23,9 +23,10 @@ Record CompleteScan(const SweepPlan& plan, const SweepResult& result);
 class ScanSoFar {
  public:
   // `tell` gets the record with the attribute `complete` 0, at most ten times a second. `finished`:
-  // samples of earlier runs. `plan` must outlive this object.
-  ScanSoFar(const SweepPlan& plan, SweepResult finished, std::function<void(Record record)> tell)
-      : plan_(plan), tell_(std::move(tell)), finished_(std::move(finished.outcomes)) {}
+  // samples of earlier runs; `running`: what these know of the next one. `plan` must outlive this
+  // object.
+  ScanSoFar(const SweepPlan& plan, SweepResult finished, const LikelihoodArrays& running,
+            std::function<void(Record record)> tell);
   // Sets the run's on_sample and on_answer_nll. They report the progress to `context` in items
   // times places, because a sample of a large model takes minutes. This object must outlive the
   // run.

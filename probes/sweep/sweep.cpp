@@ -93,6 +93,7 @@ bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
       };
     request.source_prompts = run.source_prompts;
     request.order = run.order;
+    request.unfinished = run.unfinished;
     if (run.on_answer_nll)
       request.on_answer_nll = [&](size_t setting, size_t place, double answer_nll) {
         run.on_answer_nll(sample, setting, place, answer_nll);
@@ -260,6 +261,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
     for (auto sample = source.Next(context); sample; sample = source.Next(context)) {
       context.ThrowIfCancelled();
       if (!RunOneSample(run, *sample, inner, result)) break;
+      if (run.unfinished) *run.unfinished = {};
       report();
       if (run.on_sample) run.on_sample(result);
       if (run.store) checkpoints.SampleDone(result);

@@ -77,6 +77,8 @@ struct SweepRun {
   std::vector<size_t> order = {};
   std::function<void(int64_t sample, size_t setting, size_t place, double answer_nll)>
       on_answer_nll = nullptr;
+  // See SampleRequest: of the first sample that is run. Empty after each sample.
+  LikelihoodArrays* unfinished = nullptr;
 };
 
 // Runs the plan's samples that the store lacks. If a sample fails, records that and continues. On

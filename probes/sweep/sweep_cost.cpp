@@ -21,14 +21,6 @@ namespace {
 
 using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
 
-// Number of row runs of a what-if, which runs only the differing rows of each layer.
-double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
-  double rows = 0;
-  for (const int64_t first : first_rows)
-    rows += static_cast<double>(tokens - std::min(first, tokens));
-  return rows / static_cast<double>(tokens) / static_cast<double>(first_rows.size());
-}
-
 // Number of row runs of generation, which continues in all layers from the first row that differs
 // in any layer.
 double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
@@ -60,10 +52,8 @@ double ArmCost::TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
     const auto tokens = static_cast<int64_t>(ids.size());
     const std::vector<int64_t> changed = before.empty() ? std::vector<int64_t>(after[i].size(), 0)
                                                         : FirstChangedRows(before[i], after[i]);
-    const double last_rows =
-        kLastRowsShare * static_cast<double>(tokens) + static_cast<double>(behind(questions[i]));
     const double share = share_of_change(changed, tokens);
-    sum += std::max(last_rows, static_cast<double>(tokens) * share);
+    sum += TokensOfRun(share, tokens, behind(questions[i]));
     if (share >= 1) whole.push_back({ids, tokens, after[i]});
   }
   LoadTensorLibrary();
@@ -130,7 +120,7 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
     double tokens = 0;
     for (const TaskQuestion& one : asked) tokens += static_cast<double>(one.prompt.ids.size());
     cost.work_tokens += traces_fit
-                            ? ArmCost{plan, asked, config, AnswerTokens, RowsOfAllLayers}.Tokens()
+                            ? ArmCost{plan, asked, config, AnswerTokens, ShareOfRows}.Tokens()
                             : settings * tokens;
   }
   if (plan.score.generation) {

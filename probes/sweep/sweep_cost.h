@@ -2,7 +2,9 @@
 // Estimates the cost of a sweep before it runs: tokens x settings / throughput.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,21 @@ struct SampleCost {
 inline constexpr double kGeneratedTokenCost = 15;
 // A run of few rows costs at least this share of a run of the prompt, because keys are updated.
 inline constexpr double kLastRowsShare = 0.02;
+
+// Share of the rows of all layers that a what-if runs again. `first_rows`: of FirstChangedRows.
+inline double ShareOfRows(std::span<const int64_t> first_rows, int64_t tokens) {
+  double rows = 0;
+  for (const int64_t first : first_rows)
+    rows += static_cast<double>(tokens - std::min(first, tokens));
+  return rows / static_cast<double>(tokens) / static_cast<double>(first_rows.size());
+}
+
+// Time of a run of this share of a prompt's rows, in prompt tokens. `behind`: number of tokens that
+// follow the prompt and are always run again.
+inline double TokensOfRun(double share, int64_t tokens, int64_t behind) {
+  const auto all = static_cast<double>(tokens);
+  return std::max(kLastRowsShare * all + static_cast<double>(behind), all * share);
+}
 
 // `traces_fit`: whether the traces of a sample's prompts fit in memory (sweep_sample.h). Throws
 // Error in the same cases as CompilePlans.

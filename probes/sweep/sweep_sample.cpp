@@ -56,15 +56,6 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
                 "Run the sweep again into a new file");
 }
 
-struct LikelihoodArrays {
-  std::vector<double> nll;
-  std::vector<uint8_t> correct;
-  std::vector<double> choice_score;  // by the task's rule; empty: no choices
-  std::vector<double> choice_nll;    // [setting, place, choice]
-  std::vector<float> attention;
-  std::vector<double> source_nll;  // [place]; empty: nothing is patched
-};
-
 LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
                                const SampleRequest& request, const RunnableSettings& settings,
                                const std::shared_ptr<PatchSources>& sources,
@@ -73,11 +64,15 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
   const LikelihoodPrompts prompts(request.questions);
   WhatIf what_if(decoder, prompts.all(), request.trace_memory_bytes);
   what_if.TakePatchesFrom(sources);
-  LikelihoodArrays arrays;
+  LikelihoodArrays own;
+  const bool continues = request.together && request.unfinished;
+  LikelihoodArrays& arrays = continues ? *request.unfinished : own;
   arrays.nll.resize(request.settings.size() * places, kNotMeasured);
   arrays.correct.resize(arrays.nll.size());
   arrays.choice_nll.resize(arrays.nll.size() * prompts.choices(), kNotMeasured);
+  arrays.runs.resize(request.settings.size());
   const auto keep = [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
+    ++arrays.runs[setting];
     const size_t place = prompts.PlaceOf(prompt);
     const TaskQuestion& question = request.questions[place];
     const size_t cell = setting * places + place;
@@ -91,12 +86,17 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
   };
   if (request.together) {
     std::vector<Intervention> interventions;
-    for (const size_t setting : settings.order)
+    std::vector<size_t> missing;
+    for (const size_t setting : settings.order) {
+      if (arrays.runs[setting] == prompts.all().size()) continue;
+      arrays.runs[setting] = 0;
+      missing.push_back(setting);
       interventions.push_back(request.settings[setting].intervention);
+    }
     what_if.EvaluateEach(
         interventions,
         [&](size_t index, size_t prompt, const WhatIfOutcome& outcome) {
-          keep(settings.order[index], prompt, outcome);
+          keep(missing[index], prompt, outcome);
         },
         context);
     arrays.source_nll = SourceNll(request, *sources, context);
@@ -166,7 +166,7 @@ double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct) {
   Record record = OutcomeFrame(settings, places);
-  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}, {}}, record);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}, {}, {}}, record);
   return record;
 }
 

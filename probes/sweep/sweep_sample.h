@@ -25,6 +25,17 @@ namespace midscope {
 // in full under every setting.
 inline constexpr int64_t kTraceMemoryBytes = int64_t{3} << 30;
 
+// Likelihoods of a sample, and its progress.
+struct LikelihoodArrays {
+  std::vector<double> nll;  // [setting, place]; NaN: not known
+  std::vector<uint8_t> correct;
+  std::vector<double> choice_score;  // by the task's rule; empty: no choices
+  std::vector<double> choice_nll;    // [setting, place, choice]
+  std::vector<float> attention;
+  std::vector<double> source_nll;  // [place]; empty: nothing is patched
+  std::vector<size_t> runs;        // [setting]: number of prompts that were run
+};
+
 struct SampleRequest {
   std::vector<TaskQuestion> questions;  // one per place
   std::vector<int64_t> places;
@@ -43,6 +54,9 @@ struct SampleRequest {
   std::vector<size_t> order = {};
   // Called with every answer_nll as soon as it is known; may be empty.
   std::function<void(size_t setting, size_t place, double answer_nll)> on_answer_nll = nullptr;
+  // Not owned; with `together`. Receives results as they come; settings that an earlier run of the
+  // same request, which was cancelled, has left there are not run again.
+  LikelihoodArrays* unfinished = nullptr;
 };
 
 // Runs all places packed in one batch, with the settings in EvaluationOrder on cached traces.

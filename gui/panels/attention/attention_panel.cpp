@@ -68,7 +68,6 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   connect(selection(), &Selection::ShownHeadChanged, this, &AttentionPanel::ShowHead);
   connect(selection(), &Selection::PinsChanged, this, &AttentionPanel::ShowHead);
   connect(selection(), &Selection::CompareChanged, this, &AttentionPanel::Draw);
-  connect(selection(), &Selection::WindowChanged, this, &AttentionPanel::ShowWindow);
   connect(selection(), &Selection::TokenChanged, this, [this](qint64 token) {
     for (AttentionPlot* plot : all_plots()) plot->SetMarkedKey(token);
   });
@@ -134,17 +133,6 @@ std::vector<AttentionPlot*> AttentionPanel::all_plots() const {
   std::vector<AttentionPlot*> all = {plot_};
   all.insert(all.end(), stacked_.begin(), stacked_.end());
   return all;
-}
-
-void AttentionPanel::ShowWindow() {
-  const auto& window = selection()->window();
-  for (AttentionPlot* plot : all_plots()) {
-    if (window) {
-      plot->ShowAlongX({window->lower, window->upper});
-    } else {
-      plot->ShowAllAlongX();
-    }
-  }
 }
 
 std::vector<std::string> AttentionPanel::Records() {

@@ -63,7 +63,6 @@ class AttentionPanel : public Panel {
   void ShowHead();
   void ShowBoxes(const Record* shape);
   void ShowSums();
-  void ShowWindow();
   // The attention row of the head, or of the mean that is shown instead of it.
   QVector<double> ShownRow(const Record* record, HeadId head) const;
   // As above, on the tokens of the record's model.

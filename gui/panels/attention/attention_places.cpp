@@ -3,7 +3,6 @@
 // place of the prompt.
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -57,7 +56,7 @@ void AttentionPanel::MakeStacked(size_t count) {
     plot->SetRange(selection()->range());
     plot->SetMarkedKey(selection()->token());
     stacked_.push_back(plot);
-    ShowWindow();
+    ShowWindow(plot);
   }
   stack_->setVisible(count > 0);
   column_->setStretchFactor(stack_, count > 1 ? 2 : 1);

@@ -9,7 +9,6 @@
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/json_fields.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/base/token_values.h"
+#include "gui/base/prompt_text.h"
 #include "gui/panels/panel.h"
 #include "gui/plots/tokens/token_scale.h"
 

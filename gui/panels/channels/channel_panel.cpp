@@ -151,13 +151,6 @@ void ChannelPanel::WireSelection() {
   connect(selection(), &Selection::CompareChanged, this, &ChannelPanel::Draw);
   WirePlot(plot_, Side::kA);
   WirePlot(plot_b_, Side::kB);
-  connect(selection(), &Selection::WindowChanged, this, [this] {
-    if (const auto& window = selection()->window()) {
-      plot_->ShowAlongX({window->lower, window->upper});
-    } else {
-      plot_->ShowAllAlongX();
-    }
-  });
   LinkTokenAxis(plot_);
 }
 

@@ -6,8 +6,8 @@
 
 #include <QString>
 
+#include "gui/panels/channels/channel_table.h"
 #include "gui/panels/panel.h"
-#include "gui/plots/channel_ranking.h"
 
 class QComboBox;
 class QLabel;

@@ -2,19 +2,22 @@
 // HeadMapPanel: contents of the maps of A, B and their difference.
 #include <QComboBox>
 #include <QLabel>
+#include <QObject>
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/record_names.h"
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
 #include "gui/panels/head_map/head_list.h"
-#include "gui/panels/head_map/head_map_files.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/head_map/ratio_painter.h"
 #include "gui/plots/maps/head_map_plot.h"
+#include "gui/plots/scan_views.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/session/two_models.h"
@@ -22,6 +25,7 @@
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
+
 namespace {
 
 constexpr char kDifferenceSuffix[] = " B - A";
@@ -39,6 +43,23 @@ QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
   if (const auto range = HeadMapPlot::RangeOf({&a, &b}, true, 1))
     extent = std::max(extent, range->upper - 1);
   return {std::max(0.0, 1 - extent), 1 + extent};
+}
+
+// Makes a map of the scan's effects. `view`: one of ScanViews(&scan).
+HeadMap ScanMap(const Record& scan, const ScanView& view) {
+  HeadMap map;
+  map.table.layers = AxisSize(scan, "layer");
+  map.table.heads = AxisSize(scan, "head");
+  for (int64_t layer = 0; layer < map.table.layers; ++layer) {
+    for (int64_t head = 0; head < map.table.heads; ++head) {
+      map.table.values.push_back(ScanEffectOf(scan, view, {layer, head}));
+    }
+  }
+  map.value_name = map.scale = ScanValueName(view);
+  map.diverging = true;
+  map.own_text = true;
+  map.note = [scan, view](HeadId head) { return ScanEffectText(scan, view, head); };
+  return map;
 }
 
 }  // namespace
@@ -102,7 +123,14 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
     const int64_t place = prompt ? IntegerAttribute(*prompt, "place", 0) : 0;
     HeadTable table =
         ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
-    if (entry.id == kScoreId) ClearWithoutAttention(session()->attention(side), table);
+    const Record* attention = session()->attention(side);
+    if (entry.id == kScoreId) ClearWithoutAttention(attention, table);
+    // An array of mixers' heads ends with the last layer without attention.
+    if (attention && table.heads > 0) {
+      table.layers = std::max(table.layers, AxisSize(*attention, "layer"));
+      table.values.resize(static_cast<size_t>(table.layers * table.heads),
+                          std::numeric_limits<double>::quiet_NaN());
+    }
     return table;
   }
   MarkedTokens tokens;
@@ -232,6 +260,64 @@ void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
   plot->SetTitle(any ? QStringLiteral("%1 — %2").arg(name.text, quantity) : quantity);
   plot->SetOlderNote(any && name.older ? name.text : QString());
   plot->SetCaption(CaptionWith(*session(), {name}));
+}
+
+// Pictures of a file: the scan, the position-awareness scores and the attention on the gold.
+
+namespace {
+
+// Draws a map of A and of B, and their difference, as far as the file has them.
+void WriteMaps(FilePictures& pictures, const QString& stem, const QString& title,
+               const QString& name, const QString& unit, const RecordSides& sides,
+               const HeadTable& a, const HeadTable& b) {
+  const struct {
+    const char* suffix;
+    bool wanted;
+    HeadTable table;
+    RecordSides drawn;
+  } maps[] = {{"", sides.a != nullptr, a, {sides.a, nullptr}},
+              {"_b", sides.b != nullptr, b, {nullptr, sides.b}},
+              {"_difference", sides.a && sides.b, Difference(a, b), sides}};
+  for (const auto& map : maps) {
+    if (!map.wanted) continue;
+    const bool difference = map.drawn.a && map.drawn.b;
+    HeadMapPlot plot;
+    const QString scale = difference ? QObject::tr("%1 B − A (%2)") : QObject::tr("%1 (%2)");
+    plot.Show({map.table, name, scale.arg(name, unit), difference});
+    plot.SelectHead(pictures.head());
+    plot.SetTitle(pictures.Titled(title, map.drawn.b ? map.drawn.b : map.drawn.a,
+                                  difference ? map.drawn.a : nullptr));
+    pictures.Write(plot, stem + QString::fromLatin1(map.suffix), map.drawn);
+  }
+}
+
+}  // namespace
+
+void HeadMapPanel::Render(FilePictures& pictures) {
+  const Record* scan = pictures.Find("mean_effect", {"layer", "head"}).a;
+  for (const ScanView& view : ScanViews(scan)) {
+    HeadMapPlot plot;
+    plot.Show(ScanMap(*scan, view));
+    plot.SetTitle(ScanTitle(*scan, view));
+    plot.SelectHead(pictures.head());
+    const QString place = view.place < 0 ? QString() : QStringLiteral("_%1").arg(view.place + 1);
+    pictures.Write(plot, QStringLiteral("scan_") + QString::fromStdString(view.array) + place,
+                   {scan, nullptr});
+  }
+  const RecordSides score = pictures.Find(kPositionAwarenessScore, {"layer", "head"});
+  WriteMaps(pictures, QStringLiteral("head_map"), HeadMapPlot().title(), QObject::tr("score"),
+            QObject::tr("share of keys"), score, ArrayTable(score.a, kPositionAwarenessScore),
+            ArrayTable(score.b, kPositionAwarenessScore));
+  const RecordSides attention = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
+  const TokenSpan gold = pictures.gold();
+  if (gold.empty()) return;
+  const auto on_gold = [&gold](const Record* record) {
+    return QuantityTable(*FindAttentionQuantity("gold"), record, {gold, {}});
+  };
+  WriteMaps(pictures, QStringLiteral("attention_on_gold"),
+            QObject::tr("Attention of the last query on the gold"),
+            QObject::tr("attention on the gold"), QObject::tr("share"), attention,
+            on_gold(attention.a), on_gold(attention.b));
 }
 
 }  // namespace midscope

@@ -17,9 +17,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
 #include "gui/panels/head_map/head_list.h"
-#include "gui/panels/head_map/head_map_files.h"
 #include "gui/plots/maps/head_map_plot.h"
-#include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/probe_form.h"
@@ -332,7 +330,5 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
   if (ShowsRatios() && drawn != Compare::kDifference && why.isEmpty()) note = PaintingNote();
   note_->setText(note);
 }
-
-void HeadMapPanel::Render(FilePictures& pictures) { RenderHeadMaps(pictures); }
 
 }  // namespace midscope

@@ -6,7 +6,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTabWidget>
-#include <algorithm>
 #include <utility>
 
 #include "core/base/options.h"

@@ -51,7 +51,17 @@ QString SweepsText(int64_t count) { return QString::fromStdString(CountText(coun
 
 }  // namespace
 
-CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context), reader_(files()) {
+CurvesPanel::CurvesPanel(const PanelContext& context)
+    : Panel(context),
+      reader_(
+          this,
+          [files = files()](const QStringList& paths, const JobContext& job, const auto& deliver) {
+            std::vector<std::string> given;
+            given.reserve(static_cast<size_t>(paths.size()));
+            for (const QString& path : paths) given.push_back(path.toStdString());
+            deliver({files.Curves(given, job), {}});
+          },
+          [this](const QStringList& paths, const ReadCurves& read) { TakeRuns(paths, read); }) {
   plot_ = Named(new LinesPlot(this, QStringLiteral("curves")), "curves_plot");
   what_ = Named(new QComboBox(this), "curves_what", tr("What is drawn over the parameter"));
   what_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -72,7 +82,6 @@ CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context), reader_(
   connect(what_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   connect(curve_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   connect(over_, &QComboBox::currentIndexChanged, this, &CurvesPanel::MakeCurves);
-  connect(&reader_, &CurvesReader::Replied, this, &CurvesPanel::TakeRuns, Qt::QueuedConnection);
   OfferArrays();
 }
 
@@ -109,16 +118,16 @@ void CurvesPanel::OpenRuns(const QStringList& paths) {
   reader_.Ask(paths);
 }
 
-void CurvesPanel::TakeRuns(const CurvesReader::ReplyPointer& reply) {
+void CurvesPanel::TakeRuns(const QStringList& paths, const ReadCurves& read) {
   note_->clear();
   // Files without curves leave the picture unchanged.
-  if (!reply->failure.isEmpty()) {
-    Q_EMIT session()->Failed(reply->failure);
+  if (!read.failure.isEmpty()) {
+    Q_EMIT session()->Failed(read.failure);
     Q_EMIT RunsRead();
     return;
   }
-  paths_ = reply->paths;
-  curves_ = reply->curves;
+  paths_ = paths;
+  curves_ = read.curves;
   {
     const QSignalBlocker blocker(over_);
     const QString before = over_->currentText();

@@ -8,8 +8,9 @@
 #include <optional>
 
 #include "core/base/record.h"
+#include "gui/base/newest_reply.h"
 #include "gui/panels/panel.h"
-#include "gui/session/curves_reader.h"
+#include "probes/client/result_files.h"
 
 class QComboBox;
 class QLabel;
@@ -46,7 +47,11 @@ class CurvesPanel : public Panel {
 
  private:
   void MakeOpenButton();
-  void TakeRuns(const CurvesReader::ReplyPointer& reply);
+  struct ReadCurves {
+    FileCurves curves;
+    QString failure;  // empty: none
+  };
+  void TakeRuns(const QStringList& paths, const ReadCurves& read);
   // Makes the record of curves over the chosen parameter.
   void MakeCurves();
   void OfferArrays();
@@ -66,7 +71,8 @@ class CurvesPanel : public Panel {
   QStringList paths_;           // of the opened runs
   FileCurves curves_;           // of the opened runs
   std::optional<Record> made_;  // nullopt: the session's record is shown
-  CurvesReader reader_;         // last member: it uses the panel
+  // Statistics of sweep files take seconds. Last member: it uses the panel.
+  NewestReply<QStringList, ReadCurves> reader_;
 };
 
 }  // namespace midscope

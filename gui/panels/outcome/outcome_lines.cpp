@@ -14,7 +14,7 @@
 #include "gui/plots/plot_style.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/session/tried_settings.h"
+#include "gui/session/setting_marks.h"
 #include "gui/session/two_models.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 

@@ -3,6 +3,7 @@
 // the files of other runs. Hidden if no task is shown.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <optional>
 #include <string>
@@ -10,14 +11,26 @@
 
 #include "core/base/record.h"
 #include "data/published/published_tables.h"
-#include "gui/panels/outcome/run_reference.h"
+#include "gui/base/newest_reply.h"
 #include "gui/session/changes.h"
+#include "probes/client/result_files.h"
 
 class QComboBox;
 
 namespace midscope {
 
 class Session;
+
+// Draws another run as lines beside the outcome, for example without the documents (closed book),
+// with only the document that contains the answer (the oracle), or with another model.
+
+// Makes a record published_reference (data/published/published_record.h) from the means in files of
+// `midscope sweep`, with one line per file and setting ("closed_book.h5: none"). It has answer_nll
+// [line, point] in addition to accuracy; values that a run lacks are NaN. A run of one place has
+// one point, which holds for all places, so its `place` is NaN. Attributes: runs ("yes"; absent for
+// tables), table (the files' names), title (their tasks). Throws Error (failure) if a file cannot
+// be read or has no outcome by place.
+Record RunReference(const ResultFiles& files, const QStringList& paths);
 
 class ReferenceRow : public QWidget {
   Q_OBJECT
@@ -45,7 +58,11 @@ class ReferenceRow : public QWidget {
  private:
   void AskForRuns();
   void OfferRuns(const Record& runs);
-  void TakeRuns(const RunReferenceReader::ReplyPointer& reply);
+  struct ReadRuns {
+    Record reference;
+    QString failure;  // empty: none
+  };
+  void TakeRuns(const QStringList& paths, const ReadRuns& read);
   void OfferTables();
   void OfferRows();
   void ShowReference();
@@ -62,7 +79,7 @@ class ReferenceRow : public QWidget {
   std::vector<RowChoice> choices_;
   QStringList opening_;         // the run files being read; empty: none
   std::optional<Record> runs_;  // RunReference of the last chosen files
-  RunReferenceReader reader_;
+  NewestReply<QStringList, ReadRuns> reader_;
 };
 
 }  // namespace midscope

@@ -7,7 +7,6 @@
 #include <QFontDatabase>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

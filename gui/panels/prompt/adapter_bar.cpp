@@ -17,7 +17,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/elided_label.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/term_list.h"
+#include "gui/widgets/term_cards.h"
 
 namespace midscope {
 namespace {

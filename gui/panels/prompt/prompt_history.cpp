@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "gui/session/kept_views.h"
 #include "gui/session/session.h"
+#include "gui/session/session_view.h"
 
 namespace midscope {
 namespace {

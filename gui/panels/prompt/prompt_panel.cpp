@@ -6,6 +6,7 @@
 #include <QFormLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QPalette>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -14,9 +15,9 @@
 
 #include "core/base/error.h"
 #include "core/chat/chat_template.h"
+#include "gui/base/appearance.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/widgets/changed_button.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
@@ -27,6 +28,19 @@ namespace midscope {
 namespace {
 
 constexpr int kLargestSeed = 2147483647;
+
+// Draws the button bold and in colour if `changed`: pressing it would change what is shown.
+void MarkChanged(QPushButton* button, bool changed) {
+  QFont font = button->font();
+  font.setBold(changed);
+  button->setFont(font);
+  QPalette colors;
+  if (changed) {
+    colors.setColor(QPalette::Button, ChangedColor());
+    colors.setColor(QPalette::ButtonText, Qt::white);
+  }
+  button->setPalette(colors);
+}
 
 }  // namespace
 

@@ -5,13 +5,16 @@
 // with the terms that are switched off.
 #pragma once
 
+#include <QString>
 #include <QTimer>
 #include <QWidget>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
+#include "core/terms/presets.h"
 #include "gui/widgets/term_cards.h"
 #include "gui/widgets/term_fields.h"
 
@@ -25,6 +28,15 @@ class QVBoxLayout;
 namespace midscope {
 
 class TermChip;
+
+// Checks whether a setting can run on a model, before it is run.
+
+// Why the setting does not fit the model (its layers, heads, channels, positions), or "" if it
+// does. Passages are not checked, because they belong to a prompt.
+QString WhyNotOn(const Intervention& setting, const ModelConfig& config);
+
+// Whether the preset was published for this model; decided by the model's name.
+bool IsPublishedFor(const Preset& preset, const ModelConfig& config);
 
 class StackEditor : public QWidget {
   Q_OBJECT

@@ -5,10 +5,9 @@
 
 #include "core/terms/presets.h"
 #include "core/terms/terms.h"
-#include "gui/base/model_fit.h"
 #include "gui/panels/settings/stack_editor.h"
 #include "gui/widgets/term_chip.h"
-#include "gui/widgets/term_help.h"
+#include "gui/widgets/term_fields.h"
 
 namespace midscope {
 namespace {

@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "gui/base/display_text.h"
-#include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/same_numbers.h"
 
 namespace midscope {
 namespace {

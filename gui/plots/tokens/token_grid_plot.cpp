@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "gui/base/record_access.h"
-#include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 

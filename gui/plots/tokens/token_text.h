@@ -9,7 +9,6 @@
 #include <QHash>
 #include <QVector>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "core/base/record.h"

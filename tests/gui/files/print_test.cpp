@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/curve_labels.h"
 #include "gui/plots/outcome_plot.h"
+#include "gui/plots/plot_labels.h"
 #include "gui/plots/plot_picture.h"
 #include "tests/gui/support/plot_kinds.h"
 #include "tests/gui/support/run_tests.h"

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "data/store/run_store.h"
-#include "gui/files/render.h"
+#include "gui/panels/panel_list.h"
 #include "gui/plots/panels_plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/record_plot.h"

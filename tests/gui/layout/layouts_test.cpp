@@ -14,10 +14,10 @@
 
 #include "gui/actions/action_registry.h"
 #include "gui/layout/dock_area.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/panel_list.h"
 #include "gui/plots/plot.h"
 #include "gui/widgets/elided_label.h"
-#include "gui/widgets/progress_row.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 

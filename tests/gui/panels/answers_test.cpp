@@ -18,7 +18,6 @@
 #include "gui/panels/outcome/answer_facts.h"
 #include "gui/panels/outcome/answer_strip.h"
 #include "gui/panels/outcome/next_tokens_panel.h"
-#include "gui/plots/next_tokens_table.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/tokens/token_grid_plot.h"
 #include "gui/widgets/elided_label.h"

@@ -18,7 +18,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/files/session_file.h"
 #include "gui/panels/settings/stack_editor.h"
-#include "gui/session/tried_settings.h"
+#include "gui/session/setting_marks.h"
 #include "gui/widgets/input_boxes.h"
 #include "gui/widgets/term_chip.h"
 #include "gui/widgets/text_line.h"

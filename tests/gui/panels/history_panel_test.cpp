@@ -14,7 +14,7 @@
 #include "gui/panels/settings/history_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
-#include "gui/session/tried_settings.h"
+#include "gui/session/setting_marks.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 

@@ -18,7 +18,6 @@
 #include "gui/actions/action_registry.h"
 #include "gui/panels/attention/attention_panel.h"
 #include "gui/panels/attention/text_panel.h"
-#include "gui/panels/picture_dialog.h"
 #include "gui/panels/plot_menu.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/tokens/token_text.h"

@@ -13,7 +13,7 @@
 #include "core/decoder/decoder.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
-#include "gui/files/render.h"
+#include "gui/panels/panel_list.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/widgets/input_boxes.h"
 #include "probes/base/records.h"

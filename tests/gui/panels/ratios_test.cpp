@@ -10,7 +10,6 @@
 #include "core/intervention/head_ratio_file.h"
 #include "core/terms/intervention_text.h"
 #include "gui/main_window.h"
-#include "gui/panels/head_map/ratio_table.h"
 #include "gui/ratio_editor.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"

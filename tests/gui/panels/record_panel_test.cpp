@@ -9,11 +9,11 @@
 #include <QTest>
 #include <cmath>
 
-#include "gui/files/render.h"
 #include "gui/files/result_file.h"
 #include "gui/main_window.h"
+#include "gui/panels/panel_list.h"
 #include "gui/panels/record_panel.h"
-#include "gui/plots/record_table.h"
+#include "gui/plots/record_plot.h"
 #include "gui/session/session.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/run_tests.h"

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/terms/intervention_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/scan_panel.h"
 #include "gui/plots/maps/head_map_plot.h"
@@ -17,6 +18,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/sweep_cost.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -144,6 +146,7 @@ class ScanPanelTest : public QObject {
     Rig rig;
     rig.Show();
     QCOMPARE(rig.start->text(), QString("Scan"));
+    rig.control->ClaimRunSeconds(4);
     QVERIFY(rig.OpenModel());
     QVERIFY(rig.Settle());
     rig.session->FlushChanges();
@@ -152,6 +155,20 @@ class ScanPanelTest : public QObject {
     const int64_t runs = 7 * 2 * FakeEngine::kLayers * FakeEngine::kHeads;
     QVERIFY2(rig.start->text().startsWith(QStringLiteral("Scan: %L1 runs, about ").arg(runs)),
              qPrintable(rig.start->text()));
+    // A run of the last row takes at least the share of a prompt that the sweep's estimate uses.
+    const double share = kLastRowsShare + 1.0 / FakeEngine::kTokens;
+    const double prompt = rig.session->prompt_seconds().value_or(0);
+    QVERIFY(prompt > 1);
+    const auto ends_with = [&](double runs_of_prompt) {
+      return rig.start->text().endsWith(", about " + DurationText(prompt * runs_of_prompt));
+    };
+    QVERIFY2(ends_with(14 + share * static_cast<double>(runs)), qPrintable(rig.start->text()));
+    // All rows of the layers from 3 on change.
+    rig.panel->form()->SetText("over", "channels");
+    rig.panel->form()->SetText("with", "channel({channel}, factor=0, layers=3-5, rows=all)");
+    QVERIFY2(ends_with(14 + 0.5 * 14 * FakeEngine::kHidden), qPrintable(rig.start->text()));
+    rig.panel->form()->SetText("over", "heads");
+    rig.panel->form()->SetText("with", "");
     auto* channels = rig.Find<QPushButton>("channels_start");
     QVERIFY2(channels->text().startsWith("Find position channels: 24 prompts, about "),
              qPrintable(channels->text()));

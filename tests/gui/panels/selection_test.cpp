@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "gui/base/head_quantities.h"
-#include "gui/base/token_values.h"
-#include "gui/widgets/compare_switch.h"
+#include "gui/base/prompt_text.h"
+#include "gui/top_bar.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"
 

@@ -15,7 +15,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/setting_marks.h"
-#include "gui/session/tried_settings.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"

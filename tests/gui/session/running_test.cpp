@@ -11,12 +11,12 @@
 
 #include "core/terms/terms.h"
 #include "gui/main_window.h"
+#include "gui/panels/command_row.h"
 #include "gui/panels/outcome/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/progress_row.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/run_tests.h"

@@ -17,8 +17,8 @@
 #include "gui/actions/action_registry.h"
 #include "gui/base/record_access.h"
 #include "gui/session/setting_history.h"
+#include "gui/session/setting_marks.h"
 #include "gui/session/sweep_process.h"
-#include "gui/session/tried_settings.h"
 
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/test_engine.h"

@@ -24,7 +24,7 @@
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
-#include "gui/session/tried_settings.h"
+#include "gui/session/setting_marks.h"
 #include "gui/widgets/engine_files.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"

@@ -19,7 +19,7 @@
 
 #include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
-#include "gui/help/tour.h"
+#include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/channels/channel_panel.h"
@@ -31,7 +31,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
-#include "gui/widgets/compare_switch.h"
+#include "gui/top_bar.h"
 #include "gui/widgets/error_bar.h"
 #include "tests/gui/support/real_window.h"
 #include "tests/gui/support/run_tests.h"

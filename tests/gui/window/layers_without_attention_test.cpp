@@ -46,6 +46,8 @@ class LayersWithoutAttentionTest : public QObject, protected RealWindow {
     QCOMPARE(cell(0), ValueAt(measured, kEffectiveGoldShare, {0, 2}));
     QCOMPARE(cell(2), ValueAt(measured, kEffectiveGoldShare, {1, 2}));
     QVERIFY(cell(0) > 0 && std::isnan(cell(1)));
+    // The last layer has attention, and a row without numbers.
+    QCOMPARE(panel->plot()->layers(), int64_t{4});
     QVERIFY(panel->plot()->group_lines().empty());
     // The text shows the row of the chosen head, none of a head of attention.
     auto* text = window_->panel<TextPanel>();

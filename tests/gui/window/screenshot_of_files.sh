@@ -8,8 +8,9 @@ mkdir -p "$3"
 "$1" "$3"
 for name in sweep probe; do
   rm -f "$3/$name.png"
-  "$2" "$3/$name.h5" --screenshot "$3/$name.png"
+  "$2" "$3/$name.h5" --screenshot "$3/$name.png" 2>"$3/error"
   test -s "$3/$name.png"
+  if grep propagateSizeHints "$3/error"; then exit 1; fi
 done
 echo nothing >"$3/nothing.h5"
 if "$2" "$3/nothing.h5" --screenshot "$3/nothing.png" 2>"$3/error"; then

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "gui/actions/action_registry.h"
-#include "gui/actions/palette_items.h"
+#include "gui/actions/command_palette.h"
 #include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/head_map/ratio_painter.h"
 #include "gui/panels/prompt/prompt_editor.h"

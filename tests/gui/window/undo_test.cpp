@@ -16,7 +16,6 @@
 #include "gui/panels/prompt/prompt_editor.h"
 #include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/maps/head_map_plot.h"
-#include "gui/session/choice_history.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"

@@ -13,6 +13,7 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
@@ -93,10 +94,38 @@ class EngineWithFailingProbe : public FakeEngine {
   static inline std::atomic<int> runs = 0;
 };
 
+// None of the words of the lists is one token.
+class ByteModelEngine : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                const JobContext& context) override {
+    if (prompt_request.task.starts_with("list")) {
+      throw UsageError("task 'list:lines=20'", "only 0 of its items are one token in this model",
+                       "Take a task whose answers may have several tokens, such as kv:pairs=5");
+    }
+    return FakeEngine::SetPrompt(prompt_request, context);
+  }
+};
+
 class WindowFaultsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void ATaskThatTheModelCannotDoNamesOneThatRunsAtAClick() {
+    WindowRig<ByteModelEngine> rig;
+    rig.Show();
+    rig.window.OpenModel("embedded");
+    QTRY_COMPARE(rig.window.errors()->messages().size(), qsizetype{1});
+    auto* action = rig.Find<QToolButton>("error_action");
+    QTRY_COMPARE(action->text(), QString("Run kv:pairs=5"));
+    QVERIFY(action->isVisible());
+    action->click();
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.session->shown_prompt_request()->task, std::string("kv:pairs=5"));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+  }
+
   void TheMarkedHeadIsTheChosenOneAfterEveryChange() {
     WindowRig<> rig;
     rig.Show();

@@ -114,6 +114,38 @@ TEST_F(EngineScan, GoesOnWhereItWasStopped) {
   EXPECT_THROW(engine->Scan(request, {}, {}), Error);
 }
 
+// Within a sample, too: what has run is shown at once and is not run again.
+TEST_F(EngineScan, KeepsTheItemsOfASampleThatWasStopped) {
+  SetSmallTask();
+  ScanRequest request;
+  request.samples = 1;
+  std::atomic<bool> cancel = false;
+  JobContext stopped;
+  stopped.cancel = &cancel;
+  stopped.progress = [&](const Progress& progress) { cancel = progress.done >= 30; };
+  EXPECT_THROW(engine->Scan(request, {}, stopped), Cancelled);
+  std::vector<int64_t> reported;
+  JobContext context;
+  context.progress = [&](const Progress& progress) { reported.push_back(progress.done); };
+  int64_t shown = 0;
+  const Record scan = engine->Scan(
+      request,
+      [&](const Record& part) {
+        if (shown > 0) return;
+        for (const double x : Data<double>(part, "mean_effect")) shown += std::isnan(x) ? 0 : 1;
+      },
+      context);
+  EXPECT_GE(shown, 10);
+  ASSERT_GT(reported.size(), 2u);
+  EXPECT_GT(reported.front(), 30);
+  EXPECT_EQ(*std::max_element(reported.begin(), reported.end()), 271 * 2);
+  SetSmallTask();
+  const auto& effects = Data<double>(scan, "effect");
+  const Record whole = engine->Scan(request, {}, {});
+  for (size_t i = 0; i < effects.size(); ++i)
+    EXPECT_NEAR(effects[i], Data<double>(whole, "effect")[i], 1e-3) << i;
+}
+
 // Items are compared over the same samples, even while a sample is running.
 TEST_F(EngineScan, ItsPartsHaveWholeSamples) {
   SetSmallTask();
