@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "core/base/array_kinds.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/display_text.h"
 #include "gui/base/head_quantities.h"
