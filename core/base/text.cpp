@@ -61,7 +61,7 @@ std::string NearestWord(std::string_view word, const std::vector<std::string>& k
       nearest = candidate;
     }
   }
-  constexpr size_t kFewestLetters = 3;  // of a word that stands for a longer one
+  constexpr size_t kFewestLetters = 3;  // of a word that begins a longer one
   for (size_t i = 0; i < known.size() && nearest.empty() && word.size() >= kFewestLetters; ++i) {
     if (known[i].starts_with(word)) nearest = known[i];
   }
