@@ -2,11 +2,13 @@
 // Which experts a row uses, and with what weights. Internal to core.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <span>
 
 #include "core/model/model_config.h"
+
+namespace at {
+class Tensor;
+}
 
 namespace midscope {
 
