@@ -6,10 +6,6 @@
 
 #include "core/model/model_config.h"
 
-namespace at {
-class Tensor;
-}
-
 namespace midscope {
 
 // values [expert]: a row's router logits, which become the weights that the experts' outputs are
@@ -19,10 +15,5 @@ namespace midscope {
 // have it.
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values);
-
-// As above with gradients, for all rows: returns the weights [row, expert] of router logits [row,
-// expert] in float32. choice_bias [expert], or undefined.
-at::Tensor ExpertWeightsOfRows(const ExpertSettings& settings, const at::Tensor& logits,
-                               const at::Tensor& choice_bias);
 
 }  // namespace midscope
