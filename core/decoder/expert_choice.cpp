@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/decoder/mlp.h"
+
 namespace midscope {
 namespace {
 

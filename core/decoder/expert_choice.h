@@ -2,8 +2,6 @@
 // Which experts a row uses, and with what weights. Internal to core.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <span>
 
 #include "core/model/model_config.h"
@@ -17,10 +15,5 @@ namespace midscope {
 // have it.
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values);
-
-// As above with gradients, for all rows: returns the weights [row, expert] of router logits [row,
-// expert] in float32. choice_bias [expert], or undefined.
-at::Tensor ExpertWeightsOfRows(const ExpertSettings& settings, const at::Tensor& logits,
-                               const at::Tensor& choice_bias);
 
 }  // namespace midscope

@@ -37,4 +37,9 @@ at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x);
 void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& weights,
                 const at::Tensor& y);
 
+// As ChooseExperts (expert_choice.h) with gradients, for all rows: returns the weights [row,
+// expert] of router logits [row, expert] in float32. choice_bias [expert], or undefined.
+at::Tensor ExpertWeightsOfRows(const ExpertSettings& settings, const at::Tensor& logits,
+                               const at::Tensor& choice_bias);
+
 }  // namespace midscope

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
-#include "core/decoder/expert_choice.h"
+#include "core/decoder/mlp.h"
 #include "core/tuning/checkpointing.h"
 #include "core/tuning/token_mixers.h"
 #include "kernels/check.h"
