@@ -30,7 +30,7 @@ Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> lin
     : QObject(parent),
       marks_(new SettingMarks(this)),
       files_of_engine_(std::move(link)),
-      worker_(std::move(engine), MakeListener()) {
+      worker_(std::move(engine)) {
   connect(marks_, &SettingMarks::Changed, this,
           [this] { Mark(Change::kSettings | Change::kMeans | kRecordChanges); });
   release_timer_.setSingleShot(true);
@@ -42,32 +42,19 @@ Session::Session(std::shared_ptr<Engine> engine, std::shared_ptr<EngineLink> lin
   what_if_timer_.setSingleShot(true);
   what_if_timer_.setInterval(kLongWhatIfMilliseconds);
   connect(&what_if_timer_, &QTimer::timeout, this, &Session::UpdateBusy);
+  // Queued, because Post replies to superseded requests before it returns the new ticket.
+  connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
+  connect(&worker_, &EngineWorker::WhatIfPart, this, &Session::OnWhatIfPart, Qt::QueuedConnection);
+  connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
+  connect(
+      &worker_, &EngineWorker::Progressed, this,
+      [this](quint64 ticket, const Progress& progress) {
+        if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
+      },
+      Qt::QueuedConnection);
   make_second_ = [this]() -> std::shared_ptr<Engine> {
     return MakeClientEngine(std::make_shared<EngineLink>(files_of_engine_.link()->command()));
   };
-}
-
-// Queued, because Post replies to superseded requests before it returns the new ticket.
-EngineService::Listener Session::MakeListener() {
-  const auto queue = [this](const std::function<void()>& call) {
-    QMetaObject::invokeMethod(this, call, Qt::QueuedConnection);
-  };
-  EngineService::Listener listener;
-  listener.replied = [this, queue](const EngineService::ReplyPointer& reply) {
-    queue([this, reply] { OnReply(reply); });
-  };
-  listener.progressed = [this, queue](uint64_t ticket, const Progress& progress) {
-    queue([this, ticket, progress] {
-      if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
-    });
-  };
-  listener.partial = [this, queue](uint64_t ticket, const EngineService::RecordPointer& record) {
-    queue([this, ticket, record] { OnPartial(ticket, record); });
-  };
-  listener.what_if_part = [this, queue](const EngineService::ReplyPointer& part) {
-    queue([this, part] { OnWhatIfPart(part); });
-  };
-  return listener;
 }
 
 quint64 Session::Post(EngineRequest request, Side side) {

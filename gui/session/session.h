@@ -28,9 +28,9 @@
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
 #include "gui/session/changes.h"
+#include "gui/session/engine_worker.h"
 #include "gui/session/session_view.h"
 #include "gui/session/setting_marks.h"
-#include "probes/engine/engine_service.h"
 
 namespace midscope {
 
@@ -289,7 +289,7 @@ class Session : public QObject {
   // event loop.
   Q_INVOKABLE void FlushChanges();
 
-  EngineService& worker() { return worker_; }
+  EngineWorker& worker() { return worker_; }
   const ResultFiles& files_of_engine() const { return files_of_engine_; }
   // Sets the time without a change after which means (and missing capture runs) are requested.
   void SetReleaseDelay(int milliseconds) {
@@ -411,10 +411,9 @@ class Session : public QObject {
   // As above, but only if the model's view is shown.
   void MarkLive(Changes changes);
 
-  EngineService::Listener MakeListener();
-  void OnReply(const EngineService::ReplyPointer& reply);
-  void OnPartial(quint64 ticket, const EngineService::RecordPointer& record);
-  void OnWhatIfPart(const EngineService::ReplyPointer& part);
+  void OnReply(const EngineWorker::ReplyPointer& reply);
+  void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
+  void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
   void OnEngineEnded(const EngineReply& reply);
   // Handles a model or prompt that failed or was cancelled: the engine keeps its previous state,
@@ -493,7 +492,7 @@ class Session : public QObject {
   Changes changes_;              // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;
-  EngineService worker_;
+  EngineWorker worker_;
   EngineMaker make_second_;
   std::unique_ptr<Session> second_;
   // Last member: its thread uses worker_.

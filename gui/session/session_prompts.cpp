@@ -215,7 +215,6 @@ void Session::ShowView(std::unique_ptr<SessionView> view,
   view->channel = wanted_channel_;
   if (samples && samples->samples().size > 0) {
     FileSamples& of_file = view->samples.emplace();
-    of_file.view = samples;
     of_file.reader = std::make_unique<NewestReply<SampleChoice, ReadSample>>(
         this,
         [samples](const SampleChoice& choice, const JobContext&, const auto& deliver) {
@@ -227,6 +226,7 @@ void Session::ShowView(std::unique_ptr<SessionView> view,
         [this, of = samples.get()](const SampleChoice& choice, const ReadSample& read) {
           OnSample(of, choice, read);
         });
+    of_file.view = std::move(samples);
     of_file.reader->Ask(of_file.choice);
   }
   // If no model is open, later requests start with the file's settings.

@@ -42,7 +42,7 @@ QString WhatOf(RequestKind kind, Side side) {
 
 }  // namespace
 
-void Session::OnReply(const EngineService::ReplyPointer& reply) {
+void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
   // A model or prompts that the engine has accepted are in effect even if the request was
   // superseded.
@@ -184,7 +184,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
 }
 
 // Takes part of a what-if. A setting that is no longer requested is a step of a drag.
-void Session::OnWhatIfPart(const EngineService::ReplyPointer& part) {
+void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
   SideView& side = live_.own(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);
   const bool newest = part->ticket >= std::max({valid_from_, side.shown_ticket, side.part.ticket});
@@ -219,7 +219,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
     NoteCost(reply.cost.seconds / reply.cost.share, true);
 }
 
-void Session::OnPartial(quint64 ticket, const EngineService::RecordPointer& record) {
+void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
   if (pending_.count(ticket) == 0) return;
   if (ticket == means_ticket_) StoreMeans(record, false);
   if (ticket == scan_.ticket) {

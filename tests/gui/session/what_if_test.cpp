@@ -8,6 +8,7 @@
 
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
+#include "gui/session/engine_worker.h"
 #include "gui/session/session.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
