@@ -152,7 +152,7 @@ class ScanPanelTest : public QObject {
     rig.session->FlushChanges();
     rig.panel->form()->SetText("samples", "7");
     rig.panel->form()->SetText("places", "1,50%");
-    const int64_t runs = 7 * 2 * FakeEngine::kLayers * FakeEngine::kHeads;
+    const int64_t runs = int64_t{7} * 2 * FakeEngine::kLayers * FakeEngine::kHeads;
     QVERIFY2(rig.start->text().startsWith(QStringLiteral("Scan: %L1 runs, about ").arg(runs)),
              qPrintable(rig.start->text()));
     // A run of the last row takes at least the share of a prompt that the sweep's estimate uses.

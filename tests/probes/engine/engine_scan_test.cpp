@@ -85,7 +85,7 @@ TEST_F(EngineScan, RunsOnTopOfItsBase) {
   const auto nll = Data<double>(engine->Compare(compare, {}, {}), "answer_nll");
   const auto& by_place = Data<double>(scan, "effect");
   for (size_t place = 0; place < 2; ++place)
-    EXPECT_NEAR(by_place[2 * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
+    EXPECT_NEAR(by_place[size_t{2} * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
 }
 
 TEST_F(EngineScan, GoesOnWhereItWasStopped) {
