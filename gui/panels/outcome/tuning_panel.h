@@ -5,8 +5,8 @@
 
 #include <QString>
 #include <QStringList>
-#include <map>
 #include <QVector>
+#include <map>
 #include <string>
 #include <vector>
 
