@@ -124,6 +124,7 @@ double LogTicker::getTickStep(const QCPRange& range) {
 }
 
 QVector<double> LogTicker::createTickVector(double step, const QCPRange& range) {
+  // A narrow range has the ticks of a linear axis. NOLINTNEXTLINE(bugprone-parent-virtual-call)
   return narrow_ ? QCPAxisTicker::createTickVector(step, range)
                  : QCPAxisTickerLog::createTickVector(step, range);
 }
