@@ -228,21 +228,16 @@ std::vector<std::string> TuningPanel::Records() { return {kTuningRecord}; }
 
 QString TuningPanel::Folder() const { return QString::fromStdString(form_->options().Text("out")); }
 
-bool TuningPanel::Began() const {
-  if (files().link()->command().remote) return own_.contains(Folder());
-  return QDir(Folder()).exists(QString::fromLatin1(kTuningPlan));
+bool TuningPanel::Has(const char* file) const {
+  return files().Exists(QDir(Folder()).filePath(QString::fromLatin1(file)).toStdString());
 }
 
-bool TuningPanel::Tuned() const {
-  if (files().link()->command().remote) return Began() && own_.at(Folder()).complete;
-  return IsTuned(Folder().toStdString());
-}
+bool TuningPanel::Began() const { return Has(kTuningPlan); }
+
+bool TuningPanel::Tuned() const { return Has(kRecipeFile) && !Has(kTuningState); }
 
 QString TuningPanel::TunedModel() const {
-  const bool adapter = files().link()->command().remote
-                           ? own_.at(Folder()).adapter
-                           : QDir(Folder()).exists(QStringLiteral("adapter_config.json"));
-  if (!adapter) return Folder();
+  if (!Has("adapter_config.json")) return Folder();
   return QString::fromStdString(
       WithAdapterText(form_->options().Text("model"), Folder().toStdString()));
 }
@@ -262,7 +257,6 @@ void TuningPanel::Start() {
   runs_ = {{TuningName(QDir(Folder()).filePath(QString::fromLatin1(kTuningFile))), {}, {}, {}, {}}};
   const bool began = Began();
   folder_ = Folder();
-  own_[folder_] = {.adapter = form_->options().Has("lora")};
   seconds_ = 0;
   timed_ = TimedOptions(form_->options());
   if (began) ErrorText([this] { OpenLosses({folder_}); });
@@ -283,7 +277,6 @@ void TuningPanel::OnFinished(const QString& failure, bool stopped) {
   if (stopped) {
     row_->SetNote(tr("Cancelled; finished steps are in %1. Resume goes on").arg(folder_));
   } else if (failure.isEmpty()) {
-    own_[folder_].complete = true;
     row_->SetNote(tr("Done: %1").arg(QDir::toNativeSeparators(folder_)));
     row_->Try([this] { OpenLosses({folder_}); });
   }
@@ -325,9 +318,10 @@ void TuningPanel::Refresh(Changes changes) {
 
 void TuningPanel::ShowButtons() {
   const OptionSet& options = form_->options();
-  beside_->setEnabled(!process()->running() && Tuned());
+  const bool tuned = !process()->running() && Tuned();
+  beside_->setEnabled(tuned);
   if (process()->running()) return;  // Cancel stays where it is
-  QString text = Began() && !Tuned() ? tr("Resume") : tr("Tune");
+  QString text = !tuned && Began() ? tr("Resume") : tr("Tune");
   ErrorText([&] {
     const int64_t steps = options.Integer("steps");
     std::optional<double> seconds;

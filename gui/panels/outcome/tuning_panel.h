@@ -6,7 +6,6 @@
 #include <QString>
 #include <QStringList>
 #include <QVector>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -81,15 +80,10 @@ class TuningPanel : public Panel {
   void OnFinished(const QString& failure, bool stopped);
   void ShowButtons();
   void Draw() override;
-  // A run that the panel started.
-  struct OwnRun {
-    bool adapter = false;
-    bool complete = false;
-  };
-
-  // The form's folder, and whether it has a run, and a complete one. Folders of another machine
-  // are not read: there, only the panel's runs are known.
+  // The form's folder on the engine's machine, and whether it has a file, a run, and a complete
+  // one.
   QString Folder() const;
+  bool Has(const char* file) const;
   bool Began() const;
   bool Tuned() const;
   QString TunedModel() const;
@@ -102,7 +96,6 @@ class TuningPanel : public Panel {
   std::vector<TuningLosses> runs_;  // that are drawn
   bool live_ = false;               // whether runs_ is the running one, alone
   QString folder_;                  // of the panel's last run
-  std::map<QString, OwnRun> own_;   // by folder
   std::string model_ = "embedded";  // that the form has from the window
   double seconds_ = 0;              // per step of the last run; 0: unknown
   std::string timed_;               // the options of the last run
