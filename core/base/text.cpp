@@ -62,10 +62,11 @@ std::string NearestWord(std::string_view word, const std::vector<std::string>& k
     }
   }
   constexpr size_t kFewestLetters = 3;  // of a word that begins a longer one
-  for (size_t i = 0; i < known.size() && nearest.empty() && word.size() >= kFewestLetters; ++i) {
-    if (known[i].starts_with(word)) nearest = known[i];
-  }
-  return nearest;
+  if (!nearest.empty() || word.size() < kFewestLetters) return nearest;
+  const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+    return candidate.starts_with(word);
+  });
+  return longer == known.end() ? "" : *longer;
 }
 
 std::string KnownWordsHint(std::string_view word, const std::vector<std::string>& known) {

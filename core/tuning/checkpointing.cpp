@@ -84,12 +84,12 @@ at::Tensor Checkpointed(const TensorFunction& function, const at::Tensor& x,
 
 at::Tensor SumOfParts(const RowsFunction& function, const at::Tensor& x, int64_t rows,
                       const std::vector<at::Tensor>& parameters) {
+  const bool differentiate = at::GradMode::is_enabled();
   variable_list gradients(1 + parameters.size());  // of x, of the parameters
   if (x.requires_grad()) gradients.front() = at::empty_like(x);
   at::Tensor sum = at::zeros({}, x.options().dtype(at::kFloat));
   for (int64_t first = 0; first < x.size(0); first += rows) {
     const int64_t count = std::min(rows, x.size(0) - first);
-    const bool differentiate = at::GradMode::is_enabled();
     const at::Tensor part = x.narrow(0, first, count).detach().set_requires_grad(x.requires_grad());
     const at::Tensor value = function(part, first);
     sum += value.detach();
@@ -107,7 +107,7 @@ at::Tensor SumOfParts(const RowsFunction& function, const at::Tensor& x, int64_t
       gradients[i].add_(found[next]);
     }
   }
-  if (!at::GradMode::is_enabled()) return sum;
+  if (!differentiate) return sum;
   return KnownGradients::apply(x, at::TensorList(parameters), sum, gradients);
 }
 

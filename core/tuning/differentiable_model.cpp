@@ -3,7 +3,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

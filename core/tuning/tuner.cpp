@@ -5,11 +5,9 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -150,12 +148,12 @@ struct Tuner::State {
   }
 
   at::Tensor LossOf(const TuningSample& sample, const at::Tensor& targets) const {
-    if (!targets.defined()) {
-      return model.NextTokenLoss(sample.ids, PlansOf(sample.ids, sample.position_ids),
-                                 sample.in_loss);
+    if (targets.defined()) {
+      return Divergence(targets,
+                        AnswerOf(model, sample.ids, sample.position_ids, sample.answer_tokens));
     }
-    return Divergence(targets,
-                      AnswerOf(model, sample.ids, sample.position_ids, sample.answer_tokens));
+    return model.NextTokenLoss(sample.ids, PlansOf(sample.ids, sample.position_ids),
+                               sample.in_loss);
   }
 
   // Returns the batch's samples that this process runs.

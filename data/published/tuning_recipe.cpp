@@ -18,9 +18,8 @@ constexpr std::uintmax_t kMostBytes = 1 << 16;
 
 }  // namespace
 
-bool IsTuned(const std::string& folder) {
-  const std::filesystem::path path(folder);
-  return PathExists(path / kRecipeFile) && !PathExists(path / kTuningState);
+bool IsTuned(const std::function<bool(const char* file)>& has) {
+  return has(kRecipeFile) && !has(kTuningState);
 }
 
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing) {

@@ -4,6 +4,7 @@
 // Also the names of the other files of `midscope tune`, which the window reads, too.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -15,8 +16,8 @@ inline constexpr const char* kTuningPlan = "midscope_tuning.json";          // w
 inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
 inline constexpr const char* kTuningRecord = "tuning";                      // in kTuningFile
 
-// Whether the folder has the result of a complete run.
-bool IsTuned(const std::string& folder);
+// Whether a folder has the result of a complete run. `has`: whether it has a file of this name.
+bool IsTuned(const std::function<bool(const char* file)>& has);
 
 // Fields and their values: "method" ("cream", "pose", "randpos", "full"; must be given),
 // "interpolation" ("linear", "ntk", "yarn", ...), "context" (the length tuned for, "32768"), and

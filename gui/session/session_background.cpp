@@ -193,13 +193,13 @@ void Session::Preview(const PromptRequest& prompt_request) {
   if (!previews_) {
     previews_ = std::make_unique<NewestReply<PromptRequest, PromptPreview>>(
         this,
-        [this](const PromptRequest& asked, const JobContext&, const auto& deliver) {
+        [this](const PromptRequest& request, const JobContext&, const auto& deliver) {
           PromptPreview preview;
-          preview.prompts = worker_.Preview(asked);
+          preview.prompts = worker_.Preview(request);
           deliver(std::move(preview));
         },
-        [this](const PromptRequest& asked, PromptPreview& preview) {
-          preview.request = asked;
+        [this](const PromptRequest& request, PromptPreview& preview) {
+          preview.request = request;
           Q_EMIT Previewed(preview);
         });
   }

@@ -234,7 +234,9 @@ bool TuningPanel::Has(const char* file) const {
 
 bool TuningPanel::Began() const { return Has(kTuningPlan); }
 
-bool TuningPanel::Tuned() const { return Has(kRecipeFile) && !Has(kTuningState); }
+bool TuningPanel::Tuned() const {
+  return IsTuned([this](const char* file) { return Has(file); });
+}
 
 QString TuningPanel::TunedModel() const {
   if (!Has("adapter_config.json")) return Folder();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/text.h"
 #include "core/chat/chat_template.h"
 #include "core/model/model_source.h"
@@ -175,7 +176,10 @@ class TuneRun {
     bool is_complete = false;
     ranks_.Agree([&] {
       OpenRun();
-      is_complete = leads() && options_.Flag("resume") && IsTuned(run_.folder);
+      const auto has = [this](const char* file) {
+        return PathExists(fs::path(run_.folder) / file);
+      };
+      is_complete = leads() && options_.Flag("resume") && IsTuned(has);
     });
     if (ranks_.FromRankZero(is_complete ? 1 : 0) == 1) {
       return leads() ? ReadRecords(LossFile(run_.folder)).records.at(0) : Record();
