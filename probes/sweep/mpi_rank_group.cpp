@@ -192,16 +192,13 @@ class MpiRanks : public RankGroup {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  // After an error that other ranks do not have, the job must end: if a rank exits without
-  // MPI_Finalize, mpirun ends the job.
-  ~MpiRanks() override {
-    if (std::uncaught_exceptions() == 0 || all_know_) MPI_Finalize();
-  }
-  MpiRanks(const MpiRanks&) = delete;
-  MpiRanks& operator=(const MpiRanks&) = delete;
-
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
+  void Leave(bool failed) override {
+    if (failed && !all_know_) return;  // if a rank exits without MPI_Finalize, mpirun ends the job
+    Barrier();
+    MPI_Finalize();
+  }
   bool all_know() const override { return all_know_; }
   void Barrier() override {
     MPI_Request request{};

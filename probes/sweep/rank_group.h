@@ -28,6 +28,11 @@ class AnotherRankFailed : public Error {
 // Agree: an Error of a rank's work is prefixed by "rank 1 on HOST: ".
 class RankGroup : public ProcessGroup {
  public:
+  // Ends the group after this rank has printed its results or its error. Returns once all ranks
+  // have called it, so that the launcher, which ends the job with the first rank that fails, does
+  // not end the rank that reports the error. After an error that the others do not have
+  // (`failed`), returns at once. Without this call, the launcher ends the job.
+  virtual void Leave(bool failed) = 0;
   // Whether the last error was thrown on every rank, so that all ranks can continue.
   virtual bool all_know() const = 0;
   // Returns when all ranks have called it.

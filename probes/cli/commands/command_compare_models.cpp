@@ -145,7 +145,7 @@ JobContext WithoutRepeats(const JobContext& job, std::set<std::string>* passed) 
 void RunCompareModels(const CommandInput& given) {
   std::set<std::string> notes;
   const JobContext job = WithoutRepeats(given.job, &notes);
-  const CommandInput input{given.options, job, given.command_line, given.out};
+  const CommandInput input{given.options, job, given.command_line, given.out, given.ranks};
   const OptionSet& options = input.options;
   if (LaunchedProcesses() > 1) {
     throw UsageError("compare-models", "it runs as one process",

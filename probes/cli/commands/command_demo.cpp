@@ -26,7 +26,7 @@ void RunOther(const std::vector<std::string>& words, const CommandInput& input) 
   ParseArguments(command, {words.begin() + 1, words.end()}, options, common);
   const std::string command_line = ShellCommand("midscope", words);
   input.job.Log(command_line);
-  command.run({options, input.job, command_line, input.out});
+  command.run({options, input.job, command_line, input.out, input.ranks});
 }
 
 void WriteOutcomeSvg(const std::string& sweep, const std::string& svg) {

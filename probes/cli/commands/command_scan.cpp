@@ -104,15 +104,15 @@ void RunScanCommand(const CommandInput& input) {
     return;
   }
   const std::vector<std::string> files = SweepFiles(options, cells);
-  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
-  const JobContext job = RankJob(input.job, ranks->rank());
-  ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
-  SweepCommandRun run(options, input, job, *ranks, make_scan);
+  RankGroup& ranks = *(input.ranks = JoinRankGroup());
+  const JobContext job = RankJob(input.job, ranks.rank());
+  ranks.Agree([&] { CheckSweepFiles(options, files, ranks.size()); });
+  SweepCommandRun run(options, input, job, ranks, make_scan);
   const auto print_part = [&](const SweepPlan& plan, const SweepResult& so_far) {
     Print(input.options, plan, so_far, "", input.out, {});
   };
   const FinishedSweep scan = run.Run(cells.front(), files.front(), print_part);
-  if (ranks->rank() != 0) return;
+  if (ranks.rank() != 0) return;
   Print(input.options, scan.plan, scan.result, files.front(), input.out, job);
   CheckAllSamples(FailedSamplesText(scan.result));
 }

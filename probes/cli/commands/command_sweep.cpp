@@ -64,15 +64,15 @@ void RunSweepCommand(const CommandInput& input) {
     return;
   }
   const std::vector<std::string> files = SweepFiles(options, cells);
-  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
-  const JobContext job = RankJob(input.job, ranks->rank());
+  RankGroup& ranks = *(input.ranks = JoinRankGroup());
+  const JobContext job = RankJob(input.job, ranks.rank());
   // All ranks check before any creates files, which another rank could mistake for those of an
   // earlier job.
-  ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
-  SweepCommandRun run(options, input, job, *ranks);
+  ranks.Agree([&] { CheckSweepFiles(options, files, ranks.size()); });
+  SweepCommandRun run(options, input, job, ranks);
   if (cells.size() == 1) {
     const CellReport report = Report(run, cells.front(), files.front(), options, input);
-    if (ranks->rank() != 0) return;
+    if (ranks.rank() != 0) return;
     Print(options, {report}, input.out);
     CheckAllSamples(report.failed_samples);
     return;
@@ -83,15 +83,15 @@ void RunSweepCommand(const CommandInput& input) {
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string name =
         fmt::format("model {}, task {}, seed {}", cells[i].model, cells[i].task, cells[i].seed);
-    if (ranks->rank() == 0)
+    if (ranks.rank() == 0)
       input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(Report(run, cells[i], files[i], options, input));
     } catch (const Error& error) {
-      NoteFailedCell(name, error, *ranks, input.job, first_failure);
+      NoteFailedCell(name, error, ranks, input.job, first_failure);
     }
   }
-  if (ranks->rank() != 0) return;
+  if (ranks.rank() != 0) return;
   Print(options, reports, input.out);
   if (!options.Text("out").empty()) {
     const auto summary = std::filesystem::path(options.Text("out")) / "summary.json";

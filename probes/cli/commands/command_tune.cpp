@@ -261,15 +261,15 @@ class TuneRun {
 };
 
 void RunTune(const CommandInput& input) {
-  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
-  TuneRun run(input, *ranks);
+  RankGroup& ranks = *(input.ranks = JoinRankGroup());
+  TuneRun run(input, ranks);
   Record record;
   try {
     record = run.Run();
   } catch (const Cancelled&) {
-    throw Interrupted(ranks->rank() == 0 ? run.InterruptedText() : "");
+    throw Interrupted(ranks.rank() == 0 ? run.InterruptedText() : "");
   }
-  if (ranks->rank() != 0) return;
+  if (ranks.rank() != 0) return;
   const OptionSet& options = input.options;
   input.out << (options.Flag("json") ? TuneJson(record, options) : TuneText(record, options));
 }

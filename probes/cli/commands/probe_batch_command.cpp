@@ -200,19 +200,19 @@ void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
     PrintCosts(input, probes, cells, *SingleRank());
     return;
   }
-  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
-  const JobContext job = RankJob(input.job, ranks->rank());
+  RankGroup& ranks = *(input.ranks = JoinRankGroup());
+  const JobContext job = RankJob(input.job, ranks.rank());
   // All ranks check before any creates files, which another rank could mistake for those of an
   // earlier job.
-  ranks->Agree([&] { CheckProbeCells(cells, ranks->size()); });
-  ProbeBatchRun run(input, probes, job, *ranks);
+  ranks.Agree([&] { CheckProbeCells(cells, ranks.size()); });
+  ProbeBatchRun run(input, probes, job, ranks);
   if (cells.size() > 1) {
-    RunSeveral(input, cells, run, *ranks);
+    RunSeveral(input, cells, run, ranks);
     return;
   }
   const ProbeBatchReport report =
       run.Run(cells.front(), [&](const ProbeBatchReport& part) { PrintOne(input, probes, part); });
-  if (ranks->rank() == 0) PrintOne(input, probes, report);
+  if (ranks.rank() == 0) PrintOne(input, probes, report);
 }
 
 }  // namespace midscope::cli

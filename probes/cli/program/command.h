@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include "core/base/job.h"
 #include "core/base/options.h"
 #include "core/base/parameter.h"
+#include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {
 
@@ -21,6 +23,7 @@ struct CommandInput {
   const JobContext& job;            // progress, cancellation by Ctrl-C, messages to standard error
   const std::string& command_line;  // as typed, for the provenance
   std::ostream& out;                // results; throws if they cannot be written
+  std::unique_ptr<RankGroup>& ranks;  // set by a command that is shared; left after the report
 };
 
 struct Command {

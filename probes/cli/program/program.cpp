@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -36,7 +37,8 @@ void Say(const std::string& message) {
 
 // `quiet`: --quiet was given before the command.
 void RunCommand(const std::vector<std::string>& arguments, bool quiet,
-                const std::atomic<bool>& cancel, std::ostream& out) {
+                const std::atomic<bool>& cancel, std::ostream& out,
+                std::unique_ptr<RankGroup>& ranks) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   const Command& command = FindCommand(arguments.front());
   OptionSet options(command.options);
@@ -74,11 +76,11 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     }
   }
   const std::string command_line = ShellCommand("midscope", arguments);
-  command.run({options, job, command_line, out});
+  command.run({options, job, command_line, out, ranks});
 }
 
 void Dispatch(std::vector<std::string> arguments, const std::atomic<bool>& cancel,
-              std::ostream& out) {
+              std::ostream& out, std::unique_ptr<RankGroup>& ranks) {
   const bool quiet = !arguments.empty() && arguments.front() == "--quiet";
   if (quiet) arguments.erase(arguments.begin());
   if (arguments.empty()) throw UsageError("command", "none is given", "midscope help lists them");
@@ -91,7 +93,7 @@ void Dispatch(std::vector<std::string> arguments, const std::atomic<bool>& cance
     throw UsageError("option " + first, "it is before the command",
                      "Options follow the command: midscope COMMAND [OPTIONS]; midscope help");
   } else {
-    RunCommand(arguments, quiet, cancel, out);
+    RunCommand(arguments, quiet, cancel, out, ranks);
   }
 }
 
@@ -127,16 +129,19 @@ int ExitStatusOf(const std::function<void()>& work) {
 
 int RunProgram(const std::vector<std::string>& arguments) {
   const std::atomic<bool>& cancel = InstallSignalHandlers();
-  return ExitStatusOf([&] {
+  std::unique_ptr<RankGroup> ranks;
+  const int status = ExitStatusOf([&] {
     CheckedStream out(STDOUT_FILENO, "standard output");
     try {
-      Dispatch(arguments, cancel, out);
+      Dispatch(arguments, cancel, out, ranks);
     } catch (const std::exception&) {
       out.flush();  // print the output so far
       throw;
     }
     out.flush();
   });
+  if (ranks) ranks->Leave(status != 0);
+  return status;
 }
 
 extern "C" int MidscopeMain(int argc, char** argv) {
