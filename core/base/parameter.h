@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,5 +145,13 @@ Parameter Required(Parameter parameter);
 // std::logic_error if a name does not occur.
 std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
                                  const std::vector<std::string>& names);
+
+// Returns the value as JSON: null if it is empty.
+nlohmann::ordered_json ParameterJson(const ParameterValue& value);
+
+// A kNumber also accepts a number without a fraction; `true` gives value_if_bare if the parameter
+// has one. Throws Error (usage) in the same cases as ReadValue; does not check the range.
+ParameterValue ReadJsonValue(const Parameter& parameter, const nlohmann::ordered_json& json,
+                             const std::string& thing);
 
 }  // namespace midscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model source with some tensors computed from those of another one. Internal to core/model.
+// Model sources with some tensors computed from those of another one: with an adapter's weights
+// added (WithAdapter, adapter_file.h), or random. Internal to core/model.
 #pragma once
 
 #include <cstddef>
@@ -56,5 +57,22 @@ class ChangedSource : public ModelSource {
 // throw.
 void ForRowRanges(int64_t rows, int64_t operations,
                   const std::function<void(int64_t begin, int64_t end)>& work);
+
+inline constexpr double kInitialDeviation = 0.02;  // of config.json files that state none
+
+// Returns the model with random weights instead of its own (MODEL@init): what a model does before
+// training.
+//
+// The rule is that of transformers for most families: matrices, embeddings and attention sinks are
+// normal with mean 0 and standard deviation initializer_range of config.json, or kInitialDeviation
+// without one (GGUF files); norms are 1, biases 0; for gpt2, the output matrices of attention and
+// MLP are divided by sqrt(2 layers). Departures: the numbers are ours, not PyTorch's; other
+// families' own factors are ignored; the embedding of a padding token is not zeroed; xIELU's four
+// constants are the file's. The weights must exist in the file, although they are not read.
+//
+// Every tensor has its own random stream, which depends on its name and the seed; the numbers are
+// equal on every machine.
+std::unique_ptr<ModelSource> WithRandomWeights(std::unique_ptr<ModelSource> model, uint64_t seed,
+                                               double deviation);
 
 }  // namespace midscope

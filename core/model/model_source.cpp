@@ -20,10 +20,10 @@
 #include "core/formats/gguf_file.h"
 #include "core/hub/model_cache.h"
 #include "core/model/adapter_file.h"
+#include "core/model/changed_source.h"
 #include "core/model/folder_model.h"
 #include "core/model/gguf_model.h"
 #include "core/model/model_text.h"
-#include "core/model/random_source.h"
 
 namespace midscope {
 

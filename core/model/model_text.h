@@ -4,7 +4,7 @@
 // clang-format off
 //   embedded
 //   org/name@main
-//   embedded@init:7                        the model with random weights (random_source.h)
+//   embedded@init:7                        the model with random weights (changed_source.h)
 //   embedded adapter=out/lora:0.5          with half of an adapter (adapter_file.h)
 //   org/name@main@init adapter=tuned.gguf
 // clang-format on

@@ -4,6 +4,8 @@
 // layer.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -132,7 +134,7 @@ struct AttentionPlan {
   std::vector<double> k_ratio;            // [head]: divides the positions of the keys that it sees
   double logit_scale = 1.0;
   // If > 0, the query at position id i is multiplied by max(1, ln(i + 1) / ln(log_scale_base))
-  // (query_scale.h).
+  // (QueryScale).
   int64_t log_scale_base = 0;
   int64_t window = 0;  // number of keys that a query sees, including its own; 0: all
   int64_t chunk = 0;   // rows per chunk; a query sees only keys of its own chunk; 0: all
@@ -202,5 +204,19 @@ bool RatiosAreFixed(const RatioRule& rule);
 // Returns, for each head, the value of the first head that shares its keys: [head]. In mode `code`,
 // keys are rotated by this ratio.
 std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
+
+// The factor of a query that grows with the logarithm of its position id, so that attention over
+// more keys stays as sharp: Self-Extend's scale_base (public code of arXiv 2401.01325), EABF (arXiv
+// 2401.07004). 1 below `base`; base > 1.
+inline double QueryScale(double position, int64_t base) {
+  return std::max(1.0, std::log(position + 1) / std::log(static_cast<double>(base)));
+}
+
+// The factor with which a model was made (Llama 4's scaling in ministral3 of transformers); 1 below
+// the context.
+inline double QueryGrowth(double position, const ModelConfig& config) {
+  return 1.0 +
+         config.query_growth * std::log(1.0 + std::floor(position / config.query_growth_context));
+}
 
 }  // namespace midscope

@@ -12,7 +12,6 @@
 #include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
 #include "core/plan/run_positions.h"
-#include "core/run/row_batches.h"
 #include "core/run/scoring.h"
 #include "core/run/shared_prefix.h"
 

@@ -48,4 +48,18 @@ std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
 // Copies the shared rows. Call it after the donor has been run.
 void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences);
 
+// Rows per batch; with more rows, matrix products are not faster.
+inline constexpr int64_t kBatchRows = 2048;
+
+// Packs sequences into batches of bounded size, in their order: returns the end of the batch that
+// begins with item `begin` of `count`: as many items as fit into `most_rows` rows, but at least
+// one. rows_of(item) -> int64_t.
+template <typename RowsOf>
+size_t BatchEnd(size_t begin, size_t count, const RowsOf& rows_of, int64_t most_rows = kBatchRows) {
+  size_t end = begin;
+  int64_t rows = 0;
+  while (end < count && (end == begin || rows + rows_of(end) <= most_rows)) rows += rows_of(end++);
+  return end;
+}
+
 }  // namespace midscope

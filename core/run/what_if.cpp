@@ -13,7 +13,6 @@
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
-#include "core/run/row_batches.h"
 #include "core/run/shared_prefix.h"
 #include "core/run/what_if_part_report.h"
 #include "core/run/what_if_sequence.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/parameter_json.h"
+#include "core/base/parameter.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_grammar.h"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/plan/query_scale.h"
+#include "core/plan/attention_plan.h"
 #include "kernels/rotary.h"
 
 namespace midscope {

@@ -15,7 +15,6 @@
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/store/sample_rows.h"
-#include "data/sweep/failures.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_journal.h"

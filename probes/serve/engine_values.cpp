@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
-#include "core/base/parameter_json.h"
+#include "core/base/parameter.h"
 #include "core/model/model_text.h"
 #include "data/formats/json_lines.h"
 #include "probes/model/model_options.h"

@@ -24,7 +24,6 @@
 #include "core/base/error.h"
 #include "probes/sweep/rank_group.h"
 #include "probes/sweep/sample_source.h"
-#include "probes/sweep/waiting_samples.h"
 
 namespace midscope {
 namespace {

@@ -2,6 +2,7 @@
 // The unit of work of a sweep: one sample at all places, under all settings.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,7 +81,7 @@ struct SampleRequest {
 // In a scan (`together`) of patches, source_nll [place] is answer_nll of the prompt's answer in the
 // source run.
 //
-// Places whose prompts are equal (repeated_places.h) run once.
+// Places whose prompts are equal (FirstEqualPlaces) run once.
 //
 // Throws Error if the prompts exceed the context of every setting (what() begins with kTooLong);
 // Cancelled.
@@ -106,5 +107,22 @@ using StoredSampleReader = std::function<Record(size_t index, const ArrayFilter&
 // in the same cases as ReadOutcome and `read`.
 std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
                                         const StoredSampleReader& read);
+
+// Returns, for each question, the index of the first one with its gold rank and tokens: its own
+// index if there is no earlier one. Several have the same rank in tasks by depth whose samples have
+// few pieces, such as 0 % and 25 % of three documents: their prompts are equal.
+std::vector<size_t> FirstEqualPlaces(const std::vector<TaskQuestion>& questions);
+
+// Whether the result of FirstEqualPlaces has an index other than a question's own.
+bool HasRepeatedPlaces(const std::vector<size_t>& first);
+
+// Returns the request with only the first of equal places; `first`: from FirstEqualPlaces.
+// on_answer_nll is called for each of the equal places.
+SampleRequest WithoutRepeatedPlaces(const SampleRequest& request, const std::vector<size_t>& first);
+
+// Returns the record of such a request with all `places`: arrays over axis `place` have the values
+// of the first equal place.
+Record WithRepeatedPlaces(Record record, const std::vector<int64_t>& places,
+                          const std::vector<size_t>& first);
 
 }  // namespace midscope

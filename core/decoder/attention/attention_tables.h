@@ -76,7 +76,7 @@ at::Tensor RotatedQueries(const ModelConfig& config, const RotaryTables& tables,
 at::Tensor RotatedKeys(const ModelConfig& config, int64_t layer, const RotaryTables& tables,
                        int64_t query, RowRange rows, const at::Tensor& k);
 
-// Queries that grow with their position (core/plan/query_scale.h): returns q [rows, heads *
+// Queries that grow with their position (core/plan/attention_plan.h): returns q [rows, heads *
 // head_dim] of these rows, each with the model's and the plan's scale of its position; q itself
 // where all are 1.
 at::Tensor ScaledQueries(const ModelConfig& config, const LayerOps& ops, const AttentionPlan& plan,

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 
 namespace midscope::cli {

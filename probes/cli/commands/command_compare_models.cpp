@@ -19,7 +19,7 @@
 #include "probes/cli/commands/channel_comparison.h"
 #include "probes/cli/commands/model_comparison.h"
 #include "probes/cli/console/output.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/model/provenance.h"
 #include "probes/sweep/rank_group.h"

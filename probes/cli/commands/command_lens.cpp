@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/job.h"
+#include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/base/timing.h"
 #include "core/formats/jacobian_lens.h"
 #include "core/model/model_source.h"
+#include "core/tokenizer/tokenizer.h"
 #include "core/tuning/lens_fit.h"
-#include "probes/cli/commands/lens_prompts.h"
+#include "data/tasks/task.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/progress_line.h"
 #include "probes/cli/program/command.h"
@@ -22,10 +28,98 @@
 #include "probes/model/model_options.h"
 #include "probes/model/tensor_library.h"
 #include "probes/prompt/sent_prompt.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/tuning/tuning_documents.h"
 #include "probes/tuning/tuning_options.h"
 
 namespace midscope::cli {
 namespace {
+
+using Ids = std::vector<int32_t>;
+
+std::vector<Ids> DocumentPrompts(const OptionSet& options, const Tokenizer& tokenizer,
+                                 const JobContext& context) {
+  const auto samples = options.Integer("samples");
+  const auto tokens = options.Integer("tokens");
+  const TuningDocuments read = ReadTuningDocuments({.files = options.TextList("data"),
+                                                    .field = options.Text("field"),
+                                                    .packing = DocumentPacking::kJoin,
+                                                    .least_tokens = kLeastLensTokens,
+                                                    .documents = samples},
+                                                   tokenizer, context);
+  const Ids begin = tokenizer.add_bos() ? tokenizer.begin_ids() : Ids();
+  const int64_t step = std::max<int64_t>(1, tokens - std::ssize(begin));
+  std::vector<Ids> prompts;
+  for (int64_t piece = 0; std::ssize(prompts) < samples; ++piece) {
+    const size_t before = prompts.size();
+    for (const TuningDocument& document : read.documents) {
+      // Documents begin with `begin` already.
+      const int64_t first = std::ssize(begin) + piece * step;
+      const int64_t count = std::min(step, std::ssize(document.ids) - first);
+      if (count + std::ssize(begin) < kLeastLensTokens || std::ssize(prompts) == samples) continue;
+      Ids prompt = begin;
+      prompt.insert(prompt.end(), document.ids.begin() + first,
+                    document.ids.begin() + first + count);
+      prompts.push_back(std::move(prompt));
+    }
+    if (prompts.size() > before) continue;
+    throw Failure("data",
+                  fmt::format("they have {} prompts of up to {} tokens; --samples is {}",
+                              prompts.size(), tokens, samples),
+                  "Give more data, fewer --samples, or fewer --tokens");
+  }
+  return prompts;
+}
+
+std::vector<Ids> TaskPromptsOf(const OptionSet& options, const Tokenizer& tokenizer,
+                               const JobContext& context) {
+  const std::unique_ptr<Task> task =
+      MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
+  std::vector<Ids> prompts;
+  for (int64_t sample = 0; sample < options.Integer("samples"); ++sample) {
+    context.ThrowIfCancelled();
+    const int64_t place = task->first_place() + sample % task->pieces();
+    Prompt prompt = PromptOfSample(tokenizer, *task, sample, place, {});
+    prompt.ids.insert(prompt.ids.end(), prompt.answer_ids.begin(), prompt.answer_ids.end());
+    const int64_t count = std::min(options.Integer("tokens"), std::ssize(prompt.ids));
+    if (count < kLeastLensTokens) {
+      throw Failure(
+          "task " + options.Text("task"),
+          fmt::format("sample {} has {} tokens; a fit needs {}", sample, count, kLeastLensTokens),
+          "Give a task with longer prompts");
+    }
+    prompt.ids.resize(static_cast<size_t>(count));
+    prompts.push_back(std::move(prompt.ids));
+  }
+  return prompts;
+}
+
+// Returns --samples prompts of at most --tokens tokens, and of at least kLeastLensTokens:
+//   --data  the beginnings of the documents, in order; if there are fewer documents than samples,
+//           then the second pieces of --tokens tokens of the documents, and so on. Each begins with
+//           the model's begin-of-text token if its tokenizer adds one.
+//   --task  the beginnings of the task's samples with their answers; the places of the gold piece
+//           take turns.
+// The first N prompts do not depend on --samples >= N. Throws Error, also if there are too few, and
+// Cancelled.
+std::vector<Ids> LensPrompts(const OptionSet& options, const Tokenizer& tokenizer,
+                             const JobContext& context) {
+  return options.Text("task").empty() ? DocumentPrompts(options, tokenizer, context)
+                                      : TaskPromptsOf(options, tokenizer, context);
+}
+
+// Returns a text that is equal only for the same prompts but for their number. Throws Error.
+std::string LensPromptsText(const OptionSet& options) {
+  nlohmann::ordered_json json = {{"tokens", options.Integer("tokens")}};
+  if (options.Text("task").empty()) {
+    json["data"] = DocumentFilesHash(options.TextList("data"));
+    json["field"] = options.Text("field");
+  } else {
+    json["task"] = options.Text("task");
+    json["seed"] = options.Integer("seed");
+  }
+  return json.dump();
+}
 
 using Clock = std::chrono::steady_clock;
 using Prompts = std::vector<std::vector<int32_t>>;

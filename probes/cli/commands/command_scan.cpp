@@ -11,7 +11,6 @@
 #include "core/terms/intervention_text.h"
 #include "probes/cli/commands/sweep_command_run.h"
 #include "probes/cli/commands/sweep_dry_run.h"
-#include "probes/cli/commands/sweep_files.h"
 #include "probes/cli/commands/sweep_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"

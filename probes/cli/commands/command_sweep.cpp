@@ -11,7 +11,6 @@
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/sweep_command_run.h"
 #include "probes/cli/commands/sweep_dry_run.h"
-#include "probes/cli/commands/sweep_files.h"
 #include "probes/cli/commands/sweep_options.h"
 #include "probes/cli/commands/sweep_table.h"
 #include "probes/cli/console/output.h"

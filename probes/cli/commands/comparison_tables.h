@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/store/record_reader.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 
 namespace midscope::cli {
 

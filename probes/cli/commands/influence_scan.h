@@ -13,7 +13,7 @@
 #include "core/base/record.h"
 #include "core/intervention/patch.h"
 #include "core/model/model_source.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 
 namespace midscope::cli {
 

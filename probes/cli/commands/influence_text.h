@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 
 namespace midscope::cli {
 

@@ -11,9 +11,14 @@
 #include "core/compute/device_facts.h"
 #include "core/model/model_config.h"
 #include "probes/model/arithmetic_distance.h"
-#include "probes/model/intervention_support.h"
 
 namespace midscope::cli {
+
+struct InterventionSupport {
+  std::string term;  // "ms-poe"
+  bool supported = false;
+  std::string why_not;  // "" if supported
+};
 
 struct TokenizerFacts {
   std::string model;

@@ -14,7 +14,7 @@
 #include "data/store/record_reader.h"
 #include "data/sweep/sweep_journal.h"
 #include "probes/cli/commands/sweep_table.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/sweep/rank_group.h"
 #include "probes/sweep/sweep_plan.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/measure/statistics/group_means.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/generated_outcomes.h"

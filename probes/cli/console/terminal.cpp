@@ -9,9 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <filesystem>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+
+#ifdef MIDSCOPE_LIBEDIT
+#include <histedit.h>
+#endif
 
 namespace midscope::cli {
 
@@ -53,5 +60,113 @@ void LineReader::Invite() {
 void LineReader::Hide() {
   if (!invitation_.empty()) std::fputs("\r\033[K", stderr);
 }
+
+#ifdef MIDSCOPE_LIBEDIT
+
+namespace {
+
+constexpr int kHistoryLines = 1000;
+
+// The history file of `whatif`; "" if there is no folder for it.
+std::string HistoryFile() {
+  namespace fs = std::filesystem;
+  fs::path folder = Environment("XDG_STATE_HOME");
+  if (folder.empty()) folder = HomeFolder() / ".local" / "state";
+  folder /= "midscope";
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  return failed ? "" : (folder / "whatif_history").string();
+}
+
+// Uses the native interface of libedit, because its emulation of readline's callbacks leaves the
+// terminal in line mode.
+class TerminalLines : public LineSource {
+ public:
+  explicit TerminalLines(std::string invitation)
+      : invitation_(std::move(invitation)), history_file_(HistoryFile()) {
+    editor_ = el_init("midscope", stdin, stderr, stderr);  // results go to standard output
+    history_ = history_init();
+    HistEvent event;
+    history(history_, &event, H_SETSIZE, kHistoryLines);
+    history(history_, &event, H_SETUNIQUE, 1);
+    if (!history_file_.empty()) history(history_, &event, H_LOAD, history_file_.c_str());
+    el_set(editor_, EL_CLIENTDATA, this);
+    el_set(editor_, EL_PROMPT, &TerminalLines::Prompt);
+    el_set(editor_, EL_EDITOR, "emacs");
+    el_set(editor_, EL_HIST, history, history_);
+    el_set(editor_, EL_SIGNAL, 0);  // the program handles Ctrl-C
+    el_set(editor_, EL_UNBUFFERED,
+           1);  // calls read available input without waiting for a line
+  }
+  ~TerminalLines() override {
+    el_set(editor_, EL_UNBUFFERED, 0);  // restores the terminal
+    HistEvent event;
+    if (!history_file_.empty()) history(history_, &event, H_SAVE, history_file_.c_str());
+    history_end(history_);
+    el_end(editor_);
+  }
+
+  int descriptor() const override { return STDIN_FILENO; }
+  void Fill() override {
+    int count = 0;
+    const char* typed = el_gets(editor_, &count);
+    constexpr char kEndOfText = 4;
+    // For Ctrl-D on an empty line, el_gets returns nothing or the character itself.
+    if (!typed || count <= 0 || (count == 1 && typed[0] == kEndOfText)) {
+      at_end_ = true;
+      return;
+    }
+    std::string line(typed, static_cast<size_t>(count));
+    if (!line.ends_with('\n')) return;  // incomplete line
+    line.pop_back();
+    HistEvent event;
+    if (!line.empty()) history(history_, &event, H_ENTER, line.c_str());
+    lines_.push_back(std::move(line));
+    // Prepares the editor for the next line.
+    el_set(editor_, EL_UNBUFFERED, 0);
+    el_set(editor_, EL_UNBUFFERED, 1);
+  }
+  std::optional<std::string> Next() override {
+    if (lines_.empty()) return std::nullopt;
+    std::string line = std::move(lines_.front());
+    lines_.pop_front();
+    return line;
+  }
+  bool at_end() const override { return at_end_; }
+  void Invite() override {
+    Hide();
+    el_set(editor_, EL_REFRESH);
+  }
+  void Hide() override {
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+  }
+
+ private:
+  static char* Prompt(EditLine* editor) {
+    void* self = nullptr;
+    el_get(editor, EL_CLIENTDATA, &self);
+    return static_cast<TerminalLines*>(self)->invitation_.data();
+  }
+
+  std::string invitation_;
+  std::string history_file_;
+  EditLine* editor_ = nullptr;
+  History* history_ = nullptr;
+  std::deque<std::string> lines_;
+  bool at_end_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LineSource> MakeTerminalLines(const std::string& invitation) {
+  return std::make_unique<TerminalLines>(invitation);
+}
+
+#else
+
+std::unique_ptr<LineSource> MakeTerminalLines(const std::string& /*invitation*/) { return nullptr; }
+
+#endif
 
 }  // namespace midscope::cli

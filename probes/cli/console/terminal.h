@@ -17,9 +17,7 @@ inline constexpr size_t kPipeWidth = 160;
 // integer >= 1, otherwise kPipeWidth.
 size_t TerminalWidth();
 
-// Reads lines from a descriptor without blocking.
-
-// A source of lines: a file, a pipe or a terminal.
+// A source of lines, read without blocking: a file, a pipe or a terminal.
 class LineSource {
  public:
   virtual ~LineSource() = default;

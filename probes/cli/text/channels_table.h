@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/record.h"
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 
 namespace midscope::cli {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/sweep_plan.h"
 

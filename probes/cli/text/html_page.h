@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 
 namespace midscope::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "probes/cli/console/printout.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_plan.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/model/random_source.h"
+#include "core/model/changed_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,7 +14,6 @@
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
-#include "core/plan/query_scale.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/run_positions.h"
 #include "core/terms/intervention_text.h"

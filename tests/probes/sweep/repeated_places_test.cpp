@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Places with equal prompts run once, and their results are those of a run of each.
-#include "probes/sweep/repeated_places.h"
+#include "probes/sweep/sweep_sample.h"
 
 #include <gtest/gtest.h>
 
