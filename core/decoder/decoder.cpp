@@ -13,12 +13,12 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/device_facts.h"
 #include "core/compute/device_faults.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
-#include "core/decoder/auto_dtype.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/logit_direction.h"
 #include "core/decoder/recorded_rows.h"

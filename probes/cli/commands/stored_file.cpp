@@ -14,7 +14,7 @@
 #include "core/base/record.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/decoder/auto_dtype.h"
+#include "core/compute/arithmetic.h"
 #include "core/model/model_source.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/unfinished_files.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/decoder/auto_dtype.h"
+#include "core/compute/arithmetic.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"

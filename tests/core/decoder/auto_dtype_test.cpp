@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // --dtype auto is a rule: float32 on a CPU up to 1.5B parameters, beyond that bfloat16 where the
 // CPU multiplies it, bfloat16 on a GPU. Nothing is measured.
-#include "core/decoder/auto_dtype.h"
+#include "core/compute/arithmetic.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
