@@ -49,7 +49,7 @@ struct DecoderOptions {
   Products products = Products::kFloat;
   // The layers' devices. In an open decoder, every count is resolved.
   Placement placement = {};
-  // Sets `dtype` by the rule in auto_dtype.h.
+  // Sets `dtype` by the rule in core/compute/arithmetic.h.
   bool auto_dtype = false;
 
   Arithmetic arithmetic() const { return {dtype, products}; }

@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// The dtype of a request that leaves it to the rule in core/decoder/auto_dtype.h.
+// The dtype of a request that leaves it to the rule in core/compute/arithmetic.h.
 inline constexpr const char* kAutoDtype = "auto";
 
 struct OpenRequest {

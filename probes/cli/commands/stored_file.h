@@ -84,7 +84,7 @@ std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks);
 
 // Returns the decoder options for a sweep of `model`. Without --products, they are those of
 // `continued_plan` ("": none). With --dtype auto, the dtype is that of `continued_plan`, otherwise
-// by the rule (core/decoder/auto_dtype.h); all ranks use the dtype that rank 0 finds.
+// by the rule (core/compute/arithmetic.h); all ranks use the dtype that rank 0 finds.
 DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
                                    const std::string& continued_plan, RankGroup& ranks);
 
