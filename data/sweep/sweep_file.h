@@ -11,7 +11,6 @@
 #include "core/base/record.h"
 #include "data/store/file_parts.h"
 #include "data/store/record_group.h"
-#include "data/store/record_reader.h"
 
 namespace midscope {
 
@@ -38,16 +37,5 @@ Record StackedFrameOf(const SweepContents& contents);
 // Writes a temporary file and renames it; an existing file is replaced. Throws Error (failure) if
 // writing fails, std::logic_error if a record can't be stored.
 void WriteSweepFile(const std::string& path, const SweepContents& contents);
-
-// The record that lists the failed samples.
-inline constexpr const char* kFailuresRecord = "failures";
-
-// Makes the record: arrays failed_sample and failure_message [failure]. `failures`: error messages
-// by sample number.
-Record FailuresRecord(const std::map<int64_t, std::string>& failures);
-
-// Reads the failures of a file that has the record. Throws Error (failure) if the record is
-// damaged.
-std::map<int64_t, std::string> ReadFailures(const RunReader& reader);
 
 }  // namespace midscope

@@ -122,4 +122,15 @@ class SweepStore {
 // disk when it returns. Throws Error (failure).
 void ReplaceSweep(const std::string& from, const std::string& to);
 
+// The record that lists the failed samples.
+inline constexpr const char* kFailuresRecord = "failures";
+
+// Makes the record: arrays failed_sample and failure_message [failure]. `failures`: error messages
+// by sample number.
+Record FailuresRecord(const std::map<int64_t, std::string>& failures);
+
+// Reads the failures of a file that has the record. Throws Error (failure) if the record is
+// damaged.
+std::map<int64_t, std::string> ReadFailures(const RunReader& reader);
+
 }  // namespace midscope

@@ -44,8 +44,8 @@ Item ReadItem(const JsonFields& fields) {
   if (item.answers.empty()) fields.Fail("has no answers");
   std::optional<Document> gold;
   int64_t number = 0;
-  for (const nlohmann::json& json : fields.Array("ctxs")) {
-    const JsonFields document(json, fields.thing(), fmt::format("ctxs[{}]", number));
+  for (const nlohmann::json& context : fields.Array("ctxs")) {
+    const JsonFields document(context, fields.thing(), fmt::format("ctxs[{}]", number));
     Document read = {{document.Text("title"), document.Text("text"), document.Text("title")},
                      ++number};
     if (!document.Flag("isgold", false)) {

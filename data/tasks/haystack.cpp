@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+constexpr uint64_t kMostTextBytes = uint64_t{256} << 20;
 
 std::vector<fs::path> TextFiles(const fs::path& path) {
   std::error_code error;
@@ -37,7 +37,7 @@ void AppendFile(const fs::path& path, std::string& text) {
   if (PathExists(path) && !fs::is_regular_file(path)) {
     throw Failure(path.string(), "is not a file", "Give a text file or a folder of them");
   }
-  const std::string part = ReadWholeFile(path.string(), kMostBytes - text.size(),
+  const std::string part = ReadWholeFile(path.string(), kMostTextBytes - text.size(),
                                          "256 MiB, together with the files before it");
   CheckUtf8(path.string(), part);
   text += PlainText(part);

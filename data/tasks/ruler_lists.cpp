@@ -23,9 +23,9 @@ std::string JoinedBy(const std::vector<std::string>& parts, const std::string& b
 }
 
 std::string RandomLetters(size_t count, char first, SplitMix64& random) {
-  constexpr uint64_t kLetters = 26;
+  constexpr uint64_t kAlphabet = 26;
   std::string letters(count, first);
-  for (char& letter : letters) letter = static_cast<char>(letter + random.Below(kLetters));
+  for (char& letter : letters) letter = static_cast<char>(letter + random.Below(kAlphabet));
   return letters;
 }
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record.h"
-#include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/outcome_statistics.h"

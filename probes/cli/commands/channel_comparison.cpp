@@ -54,7 +54,7 @@ struct Cells {
   std::string smoothness = "-";
 };
 
-Cells CellsOf(const RankedChannels& channels, int64_t channel, bool is_in_model) {
+Cells ChannelCells(const RankedChannels& channels, int64_t channel, bool is_in_model) {
   if (!is_in_model) return {};
   const auto at = static_cast<size_t>(channel);
   const int64_t rank = channels.RankOf(channel);
@@ -139,8 +139,8 @@ Printout ChannelComparisonText(const ChannelComparison& comparison) {
   const std::vector<ChannelComparison::Row> rows = comparison.Largest();
   if (rows.empty()) return text;
   for (const ChannelComparison::Row& row : rows) {
-    const Cells before = CellsOf(comparison.before, row.channel, row.in_before);
-    const Cells after = CellsOf(comparison.after, row.channel, row.in_after);
+    const Cells before = ChannelCells(comparison.before, row.channel, row.in_before);
+    const Cells after = ChannelCells(comparison.after, row.channel, row.in_after);
     table.Add({std::to_string(row.channel), before.rank, after.rank, before.layers, after.layers,
                before.smoothness, after.smoothness});
   }

@@ -38,7 +38,7 @@ void RunOther(const std::string& name, const CommandInput& input,
   }
   for (const auto& [option, value] : own) options.Set(option, value);
   std::ostringstream table;  // not printed
-  command.run({options, input.job, input.command_line, table});
+  command.run({options, input.job, input.command_line, table, input.ranks});
 }
 
 namespace {
