@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ std::string OutputOf(const Command& command, const std::string& shell = "") {
   std::ostringstream out;
   const JobContext job;
   const std::string command_line;
-  command.run({options, job, command_line, out});
+  std::unique_ptr<RankGroup> ranks;
+  command.run({options, job, command_line, out, ranks});
   return out.str();
 }
 
