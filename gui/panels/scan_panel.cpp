@@ -211,7 +211,8 @@ void ScanPanel::Start() {
 }
 
 void ScanPanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kPrompts | Change::kMeans)) ShowCost();
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings | Change::kMeans))
+    ShowCost();
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
     return;
   ShowState(ShownRecord());  // updates the button even if the panel is hidden

@@ -169,6 +169,11 @@ class ScanPanelTest : public QObject {
     QVERIFY2(ends_with(14 + 0.5 * 14 * FakeEngine::kHidden), qPrintable(rig.start->text()));
     rig.panel->form()->SetText("over", "heads");
     rig.panel->form()->SetText("with", "");
+    // Under Ms-PoE as setting A, a head changes the ratios of all layers above it.
+    const QString before = rig.start->text();
+    rig.session->SetSettings(ParseIntervention("ms-poe"), rig.session->setting(Side::kB), false);
+    rig.session->FlushChanges();
+    QVERIFY2(rig.start->text() != before, qPrintable(before));
     auto* channels = rig.Find<QPushButton>("channels_start");
     QVERIFY2(channels->text().startsWith("Find position channels: 24 prompts, about "),
              qPrintable(channels->text()));
