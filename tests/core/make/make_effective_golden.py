@@ -16,7 +16,7 @@ import sys
 import golden_runs as runs
 import torch
 
-MODELS = {"qwen3-5": "torch_chunk_gated_delta_rule", "qwen3-next": "torch_chunk_gated_delta_rule", **dict.fromkeys(("granite-hybrid", "nemotron-h"), "mamba2_chunk_scan")}
+MODELS = {"qwen3-5": "torch_chunk_gated_delta_rule", "qwen3-next": "torch_chunk_gated_delta_rule", **dict.fromkeys(("granite-hybrid", "nemotron-h", "falcon-h1"), "mamba2_chunk_scan")}
 ROWS = [0, 17, 39]
 
 
