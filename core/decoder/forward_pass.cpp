@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/row_range.h"
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/attention/latent_attention.h"
 #include "core/decoder/mixer_step.h"
