@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -125,8 +126,9 @@ class Loader {
     const int64_t kv_width = config_.KeyWidth(layer);
     LayerWeights weights;
     const bool own_keys = attention.keys_of < 0;
+    if (attention.has_mixer()) weights.mixer = Mixer(prefix);
     if (!attention.attends()) {
-      if (attention.recurrent) weights.mixer = Mixer(prefix);
+      // The layer has no attention.
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -199,9 +201,13 @@ class Loader {
       weights.decay_bias = at::tensor(Vector(own + "decay_bias", heads));
       weights.decay_scale = at::tensor(Vector(own + "decay_scale", heads));
       if (rule.log_decays || space.log_decays) weights.decay_scale.exp_().neg_();
-      weights.norm = at::tensor(Vector(own + "norm", rule.used() ? rule.value_dim : space.width()));
     }
-    if (space.used()) weights.skip = at::tensor(Vector(own + "skip", space.heads));
+    if (rule.used() || (space.used() && space.norm != GatedNorm::kNone))
+      weights.norm = at::tensor(Vector(own + "norm", rule.used() ? rule.value_dim : space.width()));
+    if (space.used()) {
+      weights.skip = at::tensor(Vector(own + "skip", space.heads));
+      weights.input_scale = ProjectionScales(space);
+    }
     weights.taps = Floats(own + "taps", sizes.channels, sizes.taps).t().contiguous();
     if (source_.Find(own + "taps.bias") != nullptr)
       weights.taps_bias = at::tensor(Vector(own + "taps.bias", sizes.channels));
@@ -396,6 +402,17 @@ class Loader {
 };
 
 }  // namespace
+
+at::Tensor ProjectionScales(const StateSpace& space) {
+  if (space.scales == StateSpace().scales) return {};
+  const std::array<int64_t, 5> widths = {space.width(), space.width(), space.group_width(),
+                                         space.group_width(), space.heads};
+  std::vector<at::Tensor> parts;
+  parts.reserve(widths.size());
+  for (size_t part = 0; part < widths.size(); ++part)
+    parts.push_back(at::full({widths[part]}, space.scales[part], at::kFloat));
+  return at::cat(parts);
+}
 
 bool HasWholeNumberProducts(LayerWeights& layer) {
   bool any = false;

@@ -59,12 +59,13 @@ struct LatentWeights {
   Projection value_out;  // [heads * value, rank]: maps the latent key to heads' values
 };
 
-// Weights of a layer without attention; what its mixer does not have is undefined. Vectors are in
-// float32 and host memory. decay_bias, decay_scale and skip are [value heads] or [heads].
+// Weights of a layer's mixer; what the mixer does not have is undefined. Vectors are in float32 and
+// host memory. decay_bias, decay_scale and skip are [value heads] or [heads].
 struct MixerWeights {
   // Delta rule: query, key and value; gate; rates; decays. State space: gate; x, b and c; steps.
   // Convolution: b, c and x.
   Projection input;
+  at::Tensor input_scale;  // [outputs of `input`]: factors of its outputs
   at::Tensor decay_bias;   // of decays or steps
   at::Tensor decay_scale;  // negative
   at::Tensor taps;         // [rows of the convolution, channels]
@@ -74,8 +75,12 @@ struct MixerWeights {
   Projection out;   // MixerSizes::outputs inputs
 };
 
+// Returns the factors of a state space's projections (StateSpace::scales), one per output, float32
+// in host memory; undefined if all are 1.
+at::Tensor ProjectionScales(const StateSpace& space);
+
 struct LayerWeights {
-  MixerWeights mixer;  // only in layers without attention
+  MixerWeights mixer;  // only in layers with a mixer
   LatentWeights latent;
   XieluSettings xielu;         // used if that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
@@ -114,7 +119,8 @@ struct LayerWeights {
     if (mixer.out.weight.outputs() > 0) {
       visit(mixer.input);
       visit(mixer.out);
-    } else if (latent.key.weight.outputs() > 0) {
+    }
+    if (latent.key.weight.outputs() > 0) {
       if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
       for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})
         visit(*part);

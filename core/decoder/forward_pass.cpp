@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/row_range.h"
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/attention/latent_attention.h"
 #include "core/decoder/mixer_step.h"
@@ -22,6 +23,12 @@ constexpr int64_t kPassRowChunk = 1024;
 constexpr int64_t kPassDeviceRowChunk = 4096;
 // Likewise for experts, each of which gets only some of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
+
+// As in transformers, where a tensor is multiplied by a Python number: the product is rounded, the
+// factor is not.
+void Scale(double factor, const at::Tensor& x) {
+  if (factor != 1.0) x.mul_(factor);
+}
 
 }  // namespace
 
@@ -151,13 +158,7 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
   // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
-  if (config_.HasAttention(layer)) {
-    AttentionHalf(sequences, layer);
-  } else if (config_.HasMixer(layer)) {
-    MixerHalf(sequences, layer);
-  } else {
-    SkipMixer(sequences, layer);
-  }
+  config_.MixesRows(layer) ? MixingHalf(sequences, layer) : SkipMixing(sequences, layer);
   if (config_.HasMlp(layer)) MlpHalf(sequences, layer);
   for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
   Show(sequences, HookSite::kResidPost, layer, residual_);
@@ -174,7 +175,7 @@ void ForwardPass::AddNormalise(const at::Tensor& residual, const at::Tensor& upd
                      out, keeps);
 }
 
-void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t layer) {
+void ForwardPass::EnterMixing(std::vector<SequencePass>& sequences, int64_t layer) {
   if (!config_.input_norms) {
     KeepResidual(sequences, layer);
     normalized_.copy_(residual_);
@@ -194,46 +195,76 @@ void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t l
   Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
 }
 
-void ForwardPass::DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z) {
+void ForwardPass::DropUnneededRows(std::vector<SequencePass>& sequences,
+                                   std::initializer_list<at::Tensor*> all_z) {
   const auto all_needed = [](const SequencePass& s) {
     return s.first_needed_row == s.active_first;
   };
   if (std::all_of(sequences.begin(), sequences.end(), all_needed)) return;
-  std::vector<at::Tensor> residuals;
-  std::vector<at::Tensor> outputs;
-  std::vector<at::Tensor> inputs;
+  std::vector<RowRange> kept;  // of the packed rows
+  kept.reserve(sequences.size());
   packed_rows_ = 0;
   for (SequencePass& sequence : sequences) {
     const int64_t first = sequence.packed_begin + sequence.first_needed_row - sequence.active_first;
     sequence.active_first = sequence.first_needed_row;
     for (auto above = static_cast<size_t>(layer_) + 1; above < sequence.first_row.size(); ++above)
       sequence.first_row[above] = std::max(sequence.first_row[above], sequence.active_first);
-    residuals.push_back(residual_.narrow(0, first, sequence.active_rows()));
-    outputs.push_back(z.narrow(0, first, sequence.active_rows()));
-    if (layer_inputs_.defined())
-      inputs.push_back(layer_inputs_.narrow(0, first, sequence.active_rows()));
+    kept.push_back({first, first + sequence.active_rows()});
     sequence.packed_begin = packed_rows_;
     packed_rows_ += sequence.active_rows();
   }
-  residual_ = at::cat(residuals);
-  z = at::cat(outputs);
-  if (layer_inputs_.defined()) layer_inputs_ = at::cat(inputs);
+  const auto keep = [&](at::Tensor& rows) {
+    if (!rows.defined()) return;
+    std::vector<at::Tensor> parts;
+    parts.reserve(kept.size());
+    for (const RowRange& part : kept)
+      parts.push_back(rows.narrow(0, part.first, part.last - part.first));
+    rows = at::cat(parts);
+  };
+  keep(residual_);
+  keep(layer_inputs_);
+  for (at::Tensor* z : all_z) keep(*z);
   normalized_ = Empty(packed_rows_, config_.hidden);
 }
 
-void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+void ForwardPass::MixingHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
+  EnterMixing(sequences, layer);
+  for (SequencePass& sequence : sequences)
+    sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
+  at::Tensor of_heads;
+  at::Tensor of_mixer;
+  if (config_.HasAttention(layer)) of_heads = AttentionZ(sequences, layer);
+  if (config_.HasMixer(layer)) of_mixer = MixerZ(sequences, layer);
+  DropUnneededRows(sequences, {&of_heads, &of_mixer});
+
+  at::Tensor update;
+  if (of_heads.defined()) {
+    Show(sequences, HookSite::kZ, layer, of_heads, config_.heads);
+    if (config_.latent.used()) {
+      const LatentStep latent{config_, *ops_, weights.latent, {executor_, context_}};
+      of_heads = ExpandLatent(latent, of_heads);
+    }
+    update = Projected(of_heads, weights.attention_out);
+    Scale(config_.attention_scale, update);
+  }
+  if (of_mixer.defined()) {
+    const at::Tensor added = Projected(of_mixer, weights.mixer.out);
+    Scale(config_.mixer_scale, added);
+    update = update.defined() ? update.add_(added) : added;
+  }
+  LeaveMixing(sequences, layer, update);
+}
+
+at::Tensor ForwardPass::AttentionZ(std::vector<SequencePass>& sequences, int64_t layer) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const int64_t q_width = config_.QueryWidth(layer);
   const int64_t kv_width = config_.KeyWidth(layer);
   const int64_t key_heads = config_.KeyValueHeads(layer);
-  EnterAttention(sequences, layer);
-
-  const ProductContext context{executor_, context_};
-  const LatentStep latent{config_, *ops_, weights.latent, context};
   at::Tensor projected;
   if (config_.latent.used()) {
     projected = Empty(packed_rows_, q_width + 2 * kv_width);
-    ProjectLatent(latent, normalized_, projected);
+    ProjectLatent({config_, *ops_, weights.latent, {executor_, context_}}, normalized_, projected);
   } else {
     projected = ProjectQueryKeyValue(sequences, layer);
   }
@@ -248,48 +279,40 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
 
   at::Tensor z = Empty(packed_rows_, q_width);
   for (SequencePass& sequence : sequences) {
-    sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
     if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
   if (config_.gated_attention) z.mul_(Projected(normalized_, weights.attention_gate).sigmoid_());
-  DropUnneededRows(sequences, z);
-  Show(sequences, HookSite::kZ, layer, z, config_.heads);
-
-  LeaveMixer(sequences, layer,
-             Projected(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out));
+  return z;
 }
 
-void ForwardPass::MixerHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+at::Tensor ForwardPass::MixerZ(std::vector<SequencePass>& sequences, int64_t layer) {
   const MixerWeights& weights = weights_.layers[static_cast<size_t>(layer)].mixer;
-  EnterAttention(sequences, layer);
   const at::Tensor projected = Projected(normalized_, weights.input);
   context_.ThrowIfCancelled();
   at::Tensor z = Empty(packed_rows_, config_.Mixer().outputs);
-  for (SequencePass& sequence : sequences) {
-    sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
+  for (const SequencePass& sequence : sequences) {
     if (sequence.active_rows() == 0) continue;
     MixRows({config_, weights, executor_, context_}, sequence, layer, projected, z);
   }
-  DropUnneededRows(sequences, z);
-  LeaveMixer(sequences, layer, Projected(z, weights.out));
+  return z;
 }
 
-void ForwardPass::SkipMixer(std::vector<SequencePass>& sequences, int64_t layer) {
+void ForwardPass::SkipMixing(std::vector<SequencePass>& sequences, int64_t layer) {
   if (pending_.defined()) {
     ops_->Add(residual_, pending_);
     pending_.reset();
   }
   KeepResidual(sequences, layer);
-  LeaveMixer(sequences, layer, at::zeros_like(residual_));
+  LeaveMixing(sequences, layer, at::zeros_like(residual_));
 }
 
-void ForwardPass::LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer,
-                             const at::Tensor& update) {
+void ForwardPass::LeaveMixing(std::vector<SequencePass>& sequences, int64_t layer,
+                              const at::Tensor& update) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
-  ScaleUpdate(update);
+  Scale(config_.update_scale, update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
   config_.HasMlp(layer) ? EnterMlp(sequences, layer, update) : SkipMlp(sequences, layer, update);
 }
@@ -369,8 +392,9 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     const int64_t rows = std::min(chunk, packed_rows_ - first);
     const at::Tensor update =
         experts ? Experts(sequences, layer, first, rows) : Mlp(sequences, layer, first, rows);
+    Scale(config_.mlp_scale, update);
     if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
-    ScaleUpdate(update);
+    Scale(config_.update_scale, update);
     Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
     if (rows == packed_rows_ && AddsWithNextNorm(sequences, layer)) {
       pending_ = update;
@@ -429,12 +453,6 @@ at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t la
   const at::Tensor of_mlp = Mlp(sequences, layer, first, rows);
   Normalise(of_mlp, step.weights.mlp_norm, of_mlp);
   return update.add_(of_mlp);
-}
-
-// As in transformers, where a tensor is multiplied by a Python number: the product is rounded, the
-// factor is not.
-void ForwardPass::ScaleUpdate(const at::Tensor& update) const {
-  if (config_.update_scale != 1.0) update.mul_(config_.update_scale);
 }
 
 at::Tensor ForwardPass::Projected(const at::Tensor& x, const Projection& projection) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -84,19 +85,24 @@ class ForwardPass {
   // Stores in the trace the active rows that the layer also computes.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
-  void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  void MixerHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // Drops active rows, rows of the residual stream and rows of z [packed rows, heads * head_dim]
-  // before first_needed_row.
-  void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);
-  // Computes normalized_, the input of the attention's projections.
-  void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
-  // Finishes the update of the attention or the mixer, and enters the MLP.
-  void LeaveMixer(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
+  // The half that mixes rows: attention, a mixer or both.
+  void MixingHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  // These compute z of the active rows from normalized_, before the projection to the stream:
+  // [packed rows, heads * head_dim] of attention, [packed rows, MixerSizes::outputs] of the mixer.
+  at::Tensor AttentionZ(std::vector<SequencePass>& sequences, int64_t layer);
+  at::Tensor MixerZ(std::vector<SequencePass>& sequences, int64_t layer);
+  // Drops active rows, rows of the residual stream and rows of each z [packed rows, width] before
+  // first_needed_row. Undefined tensors are left alone.
+  void DropUnneededRows(std::vector<SequencePass>& sequences,
+                        std::initializer_list<at::Tensor*> all_z);
+  // Computes normalized_, the input of the projections of attention and mixer.
+  void EnterMixing(std::vector<SequencePass>& sequences, int64_t layer);
+  // Finishes the update of the attention and the mixer, and enters the MLP.
+  void LeaveMixing(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // These take the place of a half that the layer does not have, whose output is zeros for hooks.
-  void SkipMixer(std::vector<SequencePass>& sequences, int64_t layer);
+  void SkipMixing(std::vector<SequencePass>& sequences, int64_t layer);
   void SkipMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
-  // Adds the attention's update to the stream and computes normalized_, the MLP's input.
+  // Adds the update of attention and mixer to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
   at::Tensor ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer);
@@ -125,7 +131,6 @@ class ForwardPass {
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out, const NormKeeps& keeps);
   at::Tensor Projected(const at::Tensor& x, const Projection& projection) const;
-  void ScaleUpdate(const at::Tensor& update) const;
   // Passes rows of a packed [rows, width] tensor, in the run's dtype or float32, to the hooks; if
   // `heads` > 0, as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,

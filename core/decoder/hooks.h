@@ -14,7 +14,7 @@
 //   blocks.{i}.attn.hook_pattern_unrotated    [1, head, query, key]   of q, k before rotation
 //   blocks.{i}.attn.hook_rot_q                [1, pos, head, d_head]  after rotation
 //   blocks.{i}.attn.hook_pattern              [1, head, query, key]
-//   blocks.{i}.attn.hook_effective_pattern    [1, head, query, key]   in layers without attention
+//   blocks.{i}.attn.hook_effective_pattern    [1, head, query, key]   in layers with a mixer
 //   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
 //   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
@@ -41,6 +41,7 @@
 // gate. Weights may be negative; their sum is not 1. A value is an output of the convolution, of
 // the last rows. (In TransformerLens: compute_ssm_effective_attention.) A run whose hooks request
 // it computes every row, even if a trace has them.
+// hook_attn_out in a layer with attention and a mixer (falcon_h1) is the sum of both outputs.
 // hook_embed is the input of layer 0: including learned positions (gpt2; TransformerLens excludes
 // them) and after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before

@@ -115,6 +115,8 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
   MIDSCOPE_CHECK_EQ(direction.size(), config.hidden);
   MIDSCOPE_CHECK(!config.latent.used() || !config.output_norms,
                  "an output norm reads heads' outputs, z holds latent values");
+  MIDSCOPE_CHECK(!config.output_norms || (!config.HasMixers() && config.attention_scale == 1.0),
+                 "an output norm reads the outputs of heads alone, unscaled");
   HeadDirections result;
   std::vector<double> before(direction.begin(), direction.end());
   if (config.output_norms) {
@@ -135,8 +137,9 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
             });
   if (config.latent.used()) result.of_z = OfLatentValues(config, weights.latent, result.of_z);
   const double scale = config.output_norms ? InverseDeviation(config, update) : 1.0;
-  for (double& value : result.of_z) value *= config.update_scale * scale;
-  result.constant = config.update_scale * (result.constant + scale * Along(bias, before));
+  const double own = config.attention_scale * scale;
+  for (double& value : result.of_z) value *= config.update_scale * own;
+  result.constant = config.update_scale * (result.constant + own * Along(bias, before));
   return result;
 }
 

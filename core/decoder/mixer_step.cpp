@@ -142,7 +142,9 @@ at::Tensor MixByStateSpace(const MixerStep& step, const at::Tensor& projected,
   const StateSpace& space = step.config.state_space;
   const MixerWeights& weights = step.weights;
   const int64_t rows = projected.size(0);
-  Columns columns(projected);
+  const at::Tensor scaled =
+      weights.input_scale.defined() ? projected * weights.input_scale : projected;
+  Columns columns(scaled);
   const at::Tensor gate = columns.Next(space.width());
   const at::Tensor mixed = at::silu(Convolved(columns.Next(space.mixed_width()), weights, state));
   const at::Tensor steps = at::softplus(columns.Next(space.heads) + weights.decay_bias);
@@ -156,9 +158,13 @@ at::Tensor MixByStateSpace(const MixerStep& step, const at::Tensor& projected,
   const kernels::DeltaShape shape{space.groups, space.heads, space.state_dim, space.head_dim};
   at::Tensor out = state.Advance(step, {shape, c, b, v, decay, {}, steps, weights.skip});
   out.addcmul_(x, weights.skip.unsqueeze(-1));
-  out = out.view({rows, space.width()}).mul_(at::silu(gate)).view({rows, space.groups, -1});
-  out *= at::rsqrt(out.square().mean(-1, /*keepdim=*/true) + step.config.norm_epsilon);
-  return out.view({rows, space.width()}).mul_(weights.norm);
+  out = out.view({rows, space.width()});
+  if (space.norm != GatedNorm::kBeforeGate) out.mul_(at::silu(gate));
+  if (space.norm == GatedNorm::kNone) return out;
+  const at::Tensor parts = out.view({rows, space.groups, -1});
+  parts.mul_(at::rsqrt(parts.square().mean(-1, /*keepdim=*/true) + step.config.norm_epsilon));
+  out.mul_(weights.norm);
+  return space.norm == GatedNorm::kBeforeGate ? out.mul_(at::silu(gate)) : out;
 }
 
 at::Tensor MixByConvolution(const MixerStep& step, const at::Tensor& projected,

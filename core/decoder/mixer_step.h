@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mixes the rows of a sequence in layers without attention, by the model's mixer
+// Mixes the rows of a sequence in layers with a mixer, by the model's mixer
 // (ModelConfig::Mixer). A row needs the layer's state before it, so a trace stores states: one
 // every kStateRows rows, and the one after its last row. Runs start at such a row. Internal to
 // core.
@@ -21,8 +21,8 @@ namespace midscope {
 // must then compute every row.
 bool ShowsEffectivePattern(const SequencePass& sequence, int64_t layer);
 
-// Lowers sequence.first_row, from the trace's first layer on, to a row at which every layer without
-// attention that runs has a state.
+// Lowers sequence.first_row, from the trace's first layer on, to a row at which every layer with a
+// mixer that runs has a state.
 void StartAtStates(const ModelConfig& config, SequencePass& sequence);
 
 struct MixerStep {

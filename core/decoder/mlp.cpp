@@ -48,6 +48,7 @@ bool HasKernel(Activation activation) {
 bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
                        const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
   return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&
+         config.gate_scale == 1.0 &&
          gate_up.weight.MultiplyGatedOnDevice(x, ActivationKindOf(config.activation), post, job);
 }
 
@@ -69,6 +70,7 @@ at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const Ml
   at::Tensor post = at::empty({x.size(0), mlp.down.weight.inputs()}, x.options());
   if (ActivatedTogether(ops, config, mlp.gate_up, x, post, context.job)) return post;
   const at::Tensor gate_up = Projected(ops, x, mlp.gate_up, context);
+  if (config.gate_scale != 1.0) gate_up.narrow(1, 0, post.size(1)).mul_(config.gate_scale);
   if (config.activation == Activation::kClampedSwiglu) {
     ApplyClampedSwiglu(config.clamped_swiglu, gate_up, post);
   } else {

@@ -29,7 +29,7 @@ struct SequencePass {
   int64_t prompt_tokens = 0;
   // [layer]: the first row that differs from the trace, and the first that is computed. The latter
   // equals the former, or is 0 in layers that the trace has dropped, or earlier because layers
-  // without attention start at a stored state (mixer_step.h). The value `rows` means no row.
+  // with a mixer start at a stored state (mixer_step.h). The value `rows` means no row.
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
   int64_t end_layer = 0;  // this layer and those above are not run

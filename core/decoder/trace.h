@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// A trace has the states of layers without attention before every kStateRows-th row.
+// A trace has the states of layers with a mixer before every kStateRows-th row.
 inline constexpr int64_t kStateRows = 512;
 
 // The contents of a trace that determine its size.
@@ -82,7 +82,7 @@ class Trace {
 // number of devices of those layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
-// Returns the bytes of the states of stored layers without attention.
+// Returns the bytes of the states of stored layers with a mixer.
 int64_t MixerStateBytes(const ModelConfig& config, int64_t rows, int64_t first_layer);
 // Returns the bytes of one layer's compressive memory: a matrix and a vector per key-value head,
 // float32.

@@ -55,7 +55,7 @@ struct Trace::Storage {
   // For stored layers with a compressive memory: its state after earlier runs. Dropped when a row
   // that it contains is written again.
   std::map<int64_t, SegmentMemory> memories;
-  std::map<int64_t, MixerStates> mixer_states;  // of stored layers without attention
+  std::map<int64_t, MixerStates> mixer_states;  // of stored layers with a mixer
   // The latest re-run that can be recorded; null: none.
   std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;

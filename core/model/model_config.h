@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -80,8 +81,12 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-// The halves of a layer: attention or a mixer, and an MLP; or one of them alone (nemotron_h).
+// The halves of a layer: one that mixes rows, and an MLP; or one of them alone (nemotron_h).
 enum class LayerHalves { kBoth, kMixer, kMlp };
+
+// Names the parts that mix the rows of a layer: attention, ModelConfig::Mixer, or both, which read
+// the same input and whose outputs are added (falcon_h1).
+enum class RowMixing { kAttention, kMixer, kBoth };
 
 // Settings that may differ from layer to layer.
 struct LayerAttention {
@@ -93,14 +98,15 @@ struct LayerAttention {
   int64_t head_dim = 0;         // if it is not the model's, which is the largest; else 0 (gemma4)
   int64_t key_value_heads = 0;  // if they are not the model's; else 0
   bool value_is_key = false;    // the projected key is also the value: there is no value matrix
-  bool recurrent = false;       // ModelConfig::Mixer mixes the rows instead of attention
+  RowMixing mixing = RowMixing::kAttention;
   // The earlier layer whose keys and values this one reads, instead of projecting its own (gemma4);
   // -1: none. They are rotated as this layer's plan says.
   int64_t keys_of = -1;
   int64_t feed_forward = 0;  // if it is not the model's; else 0
   LayerHalves halves = LayerHalves::kBoth;
   bool mixes() const { return halves != LayerHalves::kMlp; }
-  bool attends() const { return mixes() && !recurrent; }
+  bool attends() const { return mixes() && mixing != RowMixing::kMixer; }
+  bool has_mixer() const { return mixes() && mixing != RowMixing::kAttention; }
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -154,10 +160,10 @@ struct LatentAttention {
   bool used() const { return rank > 0; }
 };
 
-// Layers that mix rows by the gated delta rule (arXiv 2412.06464) instead of attention: each value
-// head has a matrix S [key_dim, value_dim] as its state, and for each row with key k, value v,
-// query q, decay a and rate b: S = a S; S += k (b (v - S^T k))^T; output S^T q. Queries, keys and
-// values first pass a causal convolution; queries and keys then have length 1.
+// Layers that mix rows by the gated delta rule (arXiv 2412.06464): each value head has a matrix S
+// [key_dim, value_dim] as its state, and for each row with key k, value v, query q, decay a and
+// rate b: S = a S; S += k (b (v - S^T k))^T; output S^T q. Queries, keys and values first pass a
+// causal convolution; queries and keys then have length 1.
 struct DeltaRule {
   int64_t key_heads = 0;    // 0: the model has no such layers
   int64_t value_heads = 0;  // a multiple of key_heads
@@ -173,17 +179,21 @@ struct DeltaRule {
   int64_t mixed_width() const { return 2 * key_width() + value_width(); }  // query, key, value
 };
 
-// Layers that mix rows by a gated convolution (lfm2) instead of attention: of the projections b, c
-// and x, each as wide as the stream, the output is c * convolution(b * x).
+// Layers that mix rows by a gated convolution (lfm2): of the projections b, c and x, each as wide
+// as the stream, the output is c * convolution(b * x).
 struct ShortConvolution {
   int64_t taps = 0;  // rows of the convolution, including the row itself; 0: no such layers
   bool used() const { return taps > 0; }
 };
 
-// Layers that mix rows by a state space (Mamba-2, arXiv 2405.21060) instead of attention: each head
-// has a matrix S [state_dim, head_dim], and for each row with input x, b, c, step t = softplus and
-// decay a = exp(scale t): S = a S + b (t x)^T; output S^T c + skip x. x, b and c first pass a
-// causal convolution. The output times silu of a gate is then normed, in `groups` parts.
+// Where the norm of a state space's output is: after its product with silu of the gate, before it,
+// or nowhere.
+enum class GatedNorm { kAfterGate, kBeforeGate, kNone };
+
+// Layers that mix rows by a state space (Mamba-2, arXiv 2405.21060): each head has a matrix S
+// [state_dim, head_dim], and for each row with input x, b, c, step t = softplus and decay a =
+// exp(scale t): S = a S + b (t x)^T; output S^T c + skip x. x, b and c first pass a causal
+// convolution. The output is multiplied by silu of a gate and normed, in `groups` parts.
 struct StateSpace {
   int64_t heads = 0;  // 0: the model has no such layers
   int64_t head_dim = 0;
@@ -191,14 +201,17 @@ struct StateSpace {
   int64_t state_dim = 0;
   int64_t taps = 0;         // as in DeltaRule
   bool log_decays = false;  // likewise
+  GatedNorm norm = GatedNorm::kAfterGate;
+  // Factors of the projections gate, x, b, c and step (falcon_h1).
+  std::array<double, 5> scales = {1, 1, 1, 1, 1};
   bool used() const { return heads > 0; }
   int64_t width() const { return heads * head_dim; }
   int64_t group_width() const { return groups * state_dim; }
   int64_t mixed_width() const { return width() + 2 * group_width(); }  // x, b, c
 };
 
-// The sizes of layers without attention. Their state is every head's matrix and the last inputs of
-// the convolution.
+// The sizes of layers with a mixer. Their state is every head's matrix and the last inputs of the
+// convolution.
 struct MixerSizes {
   const char* kind = "";  // for messages; empty: the model has no such layers
   int64_t taps = 1;
@@ -284,8 +297,14 @@ struct ModelConfig {
   // Width of a token's further embeddings, one per layer, which each layer adds to the stream after
   // its MLP through a gate (gemma4); 0: none.
   int64_t layer_input_width = 0;
-  bool layer_scale = false;      // a factor of the stream after each layer, from a tensor (gemma4)
-  double update_scale = 1.0;     // of attention and MLP outputs when added to the stream (granite)
+  bool layer_scale = false;   // a factor of the stream after each layer, from a tensor (gemma4)
+  double update_scale = 1.0;  // of attention and MLP outputs when added to the stream (granite)
+  // Factors of the outputs of attention, mixer and MLP, besides update_scale, and of an MLP's gate
+  // before its activation (falcon_h1).
+  double attention_scale = 1.0;
+  double mixer_scale = 1.0;
+  double mlp_scale = 1.0;
+  double gate_scale = 1.0;
   double output_scale = 1.0;     // of the final logits, before final_softcap (cohere, granite)
   double logit_scale = 0;        // of attention logits; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
@@ -319,7 +338,7 @@ struct ModelConfig {
   bool HasMlp(int64_t layer) const { return AttentionOf(layer).halves != LayerHalves::kMixer; }
   // Whether a row of the layer's output depends on other rows of its input.
   bool MixesRows(int64_t layer) const { return AttentionOf(layer).mixes(); }
-  bool HasMixer(int64_t layer) const { return MixesRows(layer) && !HasAttention(layer); }
+  bool HasMixer(int64_t layer) const { return AttentionOf(layer).has_mixer(); }
   bool HasMixers() const { return delta_rule.used() || convolution.used() || state_space.used(); }
   MixerSizes Mixer() const {
     const DeltaRule& rule = delta_rule;

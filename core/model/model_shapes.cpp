@@ -142,7 +142,7 @@ void AddMixer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   } else if (space.used()) {
     add("in", {space.width() + space.mixed_width() + space.heads, config.hidden});
     add("skip", {space.heads});
-    add("norm", {space.width()});
+    if (space.norm != GatedNorm::kNone) add("norm", {space.width()});
   } else {
     add("in", {3 * config.hidden, config.hidden});
   }

@@ -26,7 +26,7 @@ const std::vector<LayerKinds>& AllLayerKinds() {
       {"recurrent layers (RWKV), without attention",
        {"rwkv", "rwkv5", "rwkv6", "rwkv7", "rwkv6qwen2", "arwkv7"}},
       {"state space layers (Mamba) beside attention layers",
-       {"jamba", "zamba", "zamba2", "falcon_h1", "plamo2", "falcon-h1", "plamo3"}},
+       {"jamba", "zamba", "zamba2", "plamo2", "plamo3"}},
       {"recurrent layers beside attention layers", {"recurrent_gemma"}},
       {"linear attention (gated delta rule) beside attention layers",
        {"kimi_linear", "kimi-linear"}},

@@ -245,7 +245,7 @@ struct Scheme {
   bool adds_bos = false;
 };
 
-constexpr std::array<Scheme, 37> kSchemes = {
+constexpr std::array<Scheme, 38> kSchemes = {
     {{"smollm", {kDigit, kGpt2}, false, false},
      {"starcoder", {kDigit, kGpt2}, false, false},
      {"refact", {kDigit, kGpt2}, false, false},
@@ -263,6 +263,7 @@ constexpr std::array<Scheme, 37> kSchemes = {
      {"olmo", {kGpt2, nullptr}, false, true},
      {"gpt-neox", {kGpt2, nullptr}, false, true},
      {"falcon3", {kLlama3, nullptr}, true, false, true},
+     {"falcon-h1", {kLlama3, nullptr}, true, false, true},
      {"pixtral", {kLlama3, nullptr}, true, false, true},
      {"midm-2.0", {kLlama3, nullptr}, true, false, true},
      {"lfm2", {kLlama3, nullptr}, true, false, true},

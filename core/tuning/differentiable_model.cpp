@@ -74,6 +74,8 @@ at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor&
   return at::cat({a * cos - b * sin, b * cos + a * sin, rest}, -1).to(x.scalar_type());
 }
 
+at::Tensor Scaled(const at::Tensor& x, double factor) { return factor == 1.0 ? x : x * factor; }
+
 at::Tensor SoftCapped(const at::Tensor& x, double cap) {
   return cap == 0 ? x : at::tanh(x / cap) * cap;
 }
@@ -200,14 +202,13 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
                                       const BlockContext& context) const {
   const std::string& prefix = layer.prefix;
   const auto finished = [&](const std::string& norm, const at::Tensor& update) {
-    return (config_.output_norms ? Norm(norm, update) : update) * config_.update_scale;
+    return Scaled(config_.output_norms ? Norm(norm, update) : update, config_.update_scale);
   };
   at::Tensor middle = stream;
   if (config_.MixesRows(layer.index)) {
     const at::Tensor input = config_.input_norms ? Norm(prefix + "attention_norm", stream) : stream;
-    middle = stream + finished(prefix + "attention_output_norm",
-                               config_.HasAttention(layer.index) ? Attention(layer, input, context)
-                                                                 : Mixed(prefix, input));
+    middle =
+        stream + finished(prefix + "attention_output_norm", MixedUpdate(layer, input, context));
   }
   if (!config_.HasMlp(layer.index)) return middle;
 
@@ -221,7 +222,7 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
   } else {
     update = config_.experts.In(layer.index) ? Experts(prefix, mlp_input) : Mlp(prefix, mlp_input);
   }
-  at::Tensor out = middle + finished(prefix + "mlp_output_norm", update);
+  at::Tensor out = middle + finished(prefix + "mlp_output_norm", Scaled(update, config_.mlp_scale));
   if (context.layer_input.defined()) {
     const at::Tensor gate =
         ActivatedByAten(config_.activation, Linear(prefix + "layer_input_gate", out));
@@ -229,6 +230,16 @@ at::Tensor DifferentiableModel::Block(const LayerTensors& layer, const at::Tenso
                      Linear(prefix + "layer_input_out", gate * context.layer_input));
   }
   return config_.layer_scale ? out * Weight(prefix + "layer_scale") : out;
+}
+
+at::Tensor DifferentiableModel::MixedUpdate(const LayerTensors& layer, const at::Tensor& x,
+                                            const BlockContext& context) const {
+  at::Tensor update;
+  if (config_.HasAttention(layer.index))
+    update = Scaled(Attention(layer, x, context), config_.attention_scale);
+  if (!config_.HasMixer(layer.index)) return update;
+  const at::Tensor of_mixer = Scaled(Mixed(layer.prefix, x), config_.mixer_scale);
+  return update.defined() ? update + of_mixer : of_mixer;
 }
 
 at::Tensor DifferentiableModel::Attention(const LayerTensors& layer, const at::Tensor& x,
@@ -373,7 +384,7 @@ at::Tensor DifferentiableModel::ActivatedMlp(const std::string& prefix, const at
     return config_.activation == Activation::kXielu ? Xielu(prefix, up)
                                                     : ActivatedByAten(config_.activation, up);
   }
-  const at::Tensor gate = Linear(prefix + "gate", x);
+  const at::Tensor gate = Scaled(Linear(prefix + "gate", x), config_.gate_scale);
   if (config_.activation == Activation::kClampedSwiglu)
     return ClampedSwigluOf(config_.clamped_swiglu, gate, up);
   return ActivatedByAten(config_.activation, gate) * up;

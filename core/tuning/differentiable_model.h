@@ -113,6 +113,9 @@ class DifferentiableModel {
   // From the stream [token, hidden] to the stream.
   at::Tensor Block(const LayerTensors& layer, const at::Tensor& stream,
                    const BlockContext& context) const;
+  // The sum of the outputs of attention and mixer, whichever the layer has.
+  at::Tensor MixedUpdate(const LayerTensors& layer, const at::Tensor& x,
+                         const BlockContext& context) const;
   at::Tensor Attention(const LayerTensors& layer, const at::Tensor& x,
                        const BlockContext& context) const;
   // Returns queries or keys [token, head, head_dim] before rotation, and after it.
@@ -123,7 +126,6 @@ class DifferentiableModel {
   bool NormsHeads(const LayerTensors& layer) const;
   QueryKeyValue Projections(const LayerTensors& layer, const at::Tensor& x, LentKeys* lent) const;
   QueryKeyValue LatentProjections(const LayerTensors& layer, const at::Tensor& x) const;
-  // Layers without attention.
   at::Tensor Mixed(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor Mlp(const std::string& prefix, const at::Tensor& x) const;
   at::Tensor ActivatedMlp(const std::string& prefix, const at::Tensor& x) const;

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/compute/weights.h"
+
 namespace midscope {
 namespace {
 
@@ -124,7 +126,9 @@ at::Tensor MixByStateSpace(const ModelConfig& config, const MixerTensors& tensor
                            const at::Tensor& x) {
   const StateSpace& space = config.state_space;
   const auto floats = [&](const std::string& name) { return tensors.weight(name).to(at::kFloat); };
-  const at::Tensor projected = tensors.linear("in", x).to(at::kFloat);
+  at::Tensor projected = tensors.linear("in", x).to(at::kFloat);
+  const at::Tensor scales = ProjectionScales(space);
+  if (scales.defined()) projected = projected * scales.to(projected.device());
   const at::Tensor gate = projected.narrow(1, 0, space.width());
   const at::Tensor mixed =
       at::silu(Convolved(tensors, projected.narrow(1, space.width(), space.mixed_width())));
@@ -144,9 +148,14 @@ at::Tensor MixByStateSpace(const ModelConfig& config, const MixerTensors& tensor
                        values * steps.t().unsqueeze(-1), LogDecays(config, tensors, steps).t(),
                        {}) +
       values * floats("skip").view({-1, 1, 1});
-  const at::Tensor gated = out.transpose(0, 1).flatten(1) * at::silu(gate);
-  const at::Tensor normed = RmsNormed(config, gated.unflatten(1, {space.groups, -1}));
-  return tensors.linear("out", (normed.flatten(1) * floats("norm")).to(x.scalar_type()));
+  const auto normed = [&](const at::Tensor& rows) {
+    return RmsNormed(config, rows.unflatten(1, {space.groups, -1})).flatten(1) * floats("norm");
+  };
+  at::Tensor z = out.transpose(0, 1).flatten(1);
+  if (space.norm == GatedNorm::kBeforeGate) z = normed(z);
+  z = z * at::silu(gate);
+  if (space.norm == GatedNorm::kAfterGate) z = normed(z);
+  return tensors.linear("out", z.to(x.scalar_type()));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layers without attention in tensor operations that have gradients: the gated delta rule,
+// The mixers of layers in tensor operations that have gradients: the gated delta rule,
 // Mamba-2's state space and the gated convolution. Internal to core.
 #pragma once
 

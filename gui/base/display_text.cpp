@@ -134,7 +134,7 @@ const std::map<std::string, const char*>& BetterTitles() {
       {"answer_attribution_by_place",
        QT_TRANSLATE_NOOP("midscope", "Over samples: the answer's logit")},
       {"effective_attention",
-       QT_TRANSLATE_NOOP("midscope", "What layers without attention take from each token")},
+       QT_TRANSLATE_NOOP("midscope", "What a delta rule or state space takes from each token")},
       {"gold_following", QT_TRANSLATE_NOOP("midscope", "Over samples: attention on passages")},
       {"position_awareness_by_place",
        QT_TRANSLATE_NOOP("midscope", "Over samples: position-awareness score")},

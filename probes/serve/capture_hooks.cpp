@@ -210,8 +210,8 @@ CapturePart ReadCapturePart(const Message& message, const ModelConfig& config) {
         fmt::format("Take blocks.{}.{}, or a layer that attends", point->layer,
                     config.Mixer().heads > 0 ? "attn.hook_effective_pattern" : "hook_attn_out"));
   }
-  if (point->site == HookSite::kEffectivePattern && config.HasAttention(point->layer)) {
-    throw UsageError(thing, "this layer has attention",
+  if (point->site == HookSite::kEffectivePattern && !config.HasMixer(point->layer)) {
+    throw UsageError(thing, "this layer has no mixer",
                      fmt::format("Take blocks.{}.attn.hook_pattern", point->layer));
   }
   if (point->site == HookSite::kEffectivePattern && config.Mixer().heads == 0) {

@@ -27,7 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RopeScaling, kind, factor, original_context,
                                    beta_slow, truncate, attention_factor, short_factors,
                                    long_factors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerAttention, window, rotary, local, chunk, logit_divisor,
-                                   head_dim, key_value_heads, value_is_key, recurrent, keys_of,
+                                   head_dim, key_value_heads, value_is_key, mixing, keys_of,
                                    feed_forward, halves)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExpertSettings, count, per_row, width, shared_width, shared_gate,
                                    score, jitter, normalised, sum_epsilon, choice_bias, groups,
@@ -38,7 +38,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatentAttention, rank, query_rank, plain, val
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, value_dim, taps,
                                    tiled, log_decays)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShortConvolution, taps)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateSpace, heads, head_dim, groups, state_dim, taps, log_decays)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateSpace, heads, head_dim, groups, state_dim, taps, log_decays,
+                                   norm, scales)
 // In two parts: the library's macros take at most 63 fields.
 #define MIDSCOPE_MODEL_FIELDS(CONVERT)                                                             \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
@@ -51,8 +52,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateSpace, heads, head_dim, groups, state_di
       CONVERT, norm, norm_epsilon, norm_adds_one, embedding_norm, norm_weights, input_norms,       \
       output_norms, stream_norms, final_norm, query_key_norm, norm_after_rotation, value_norm,     \
       plain_query_key_norm, parallel_residual, shared_norm, gated_mlp, activation, clamped_swiglu, \
-      xielu, experts, embedding_scale, layer_input_width, layer_scale, update_scale, output_scale, \
-      logit_scale, attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,   \
+      xielu, experts, embedding_scale, layer_input_width, layer_scale, update_scale,               \
+      attention_scale, mixer_scale, mlp_scale, gate_scale, output_scale, logit_scale,              \
+      attention_softcap, final_softcap, attention_sinks, clip_qkv, clip_after_norm,                \
       prediction_layers, tied_embeddings, quantisation, parameters, stored_bytes, quantised_bytes, \
       copied_bytes, notes))
 

@@ -115,7 +115,8 @@ void SetUnrotated(PositionKind positions, ModelConfig* config) {
 void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config) {
   for (size_t layer = 0; layer < without_attention.size(); ++layer) {
     LayerAttention& attention = config->attention[layer];
-    attention.recurrent = without_attention[layer] && attention.mixes();
+    attention.mixing =
+        without_attention[layer] && attention.mixes() ? RowMixing::kMixer : RowMixing::kAttention;
     attention.rotary = !without_attention[layer];
   }
   const auto count = std::count(without_attention.begin(), without_attention.end(), true);
@@ -128,6 +129,49 @@ void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* confi
       count, without_attention.size(), config->Mixer().kind,
       alone > 0 ? fmt::format("the tokens in {}, {} are an MLP alone", count - alone, alone)
                 : "their tokens"));
+}
+
+void SetMixerBesideAttention(ModelConfig* config) {
+  for (LayerAttention& attention : config->attention) attention.mixing = RowMixing::kBoth;
+  config->notes.push_back(
+      fmt::format("beside the attention of each layer {} mixes its tokens: what is measured of "
+                  "attention leaves that out",
+                  config->Mixer().kind));
+}
+
+// mamba_d_head is not read: transformers refuses a model where it is not that of the width.
+StateSpace ReadFolderStateSpace(const ConfigJson& json, int64_t width, const ModelConfig& config) {
+  StateSpace space = {.heads = json.Count("mamba_n_heads", kMaxWidth, 128),
+                      .groups = json.Count("mamba_n_groups", kMaxWidth, 1),
+                      .state_dim = json.Count("mamba_d_state", kMaxWidth, 256),
+                      .taps = json.Count("mamba_d_conv", kMostTaps, 4),
+                      .log_decays = true};
+  if (width % space.heads != 0)
+    json.Fail(fmt::format("mamba_n_heads does not divide {}, the state space's width", width));
+  space.head_dim = width / space.heads;
+  if (!json.IsUnlimited("time_step_limit"))
+    json.Fail("time_step_limit limits steps, which is not supported yet");
+  if (config.activation != Activation::kSilu) {
+    json.Fail(
+        "hidden_act is not silu, which is not supported: it is also the activation of the "
+        "convolutions");
+  }
+  return space;
+}
+
+void AddFolderStateSpacePlaces(const ConfigJson& json, Bias out, std::vector<TensorPlace>& places) {
+  const auto bare = [&](std::string_view name, std::string_view file_name) {
+    places.push_back({name, file_name, RowPart::kAll, Bias::kNever, TensorEnding::kBare});
+  };
+  places.push_back({"N.mixer_in", "model.layers.N.mamba.in_proj", RowPart::kAll,
+                    BiasFlag(json, "mamba_proj_bias", false)});
+  places.push_back({"N.mixer_out", "model.layers.N.mamba.out_proj", RowPart::kAll, out});
+  places.push_back({"N.mixer_taps", "model.layers.N.mamba.conv1d", RowPart::kTaps,
+                    BiasFlag(json, "mamba_conv_bias", true)});
+  places.push_back({"N.mixer_norm", "model.layers.N.mamba.norm"});
+  bare("N.mixer_decay_bias", "model.layers.N.mamba.dt_bias");
+  bare("N.mixer_decay_scale", "model.layers.N.mamba.A_log");
+  bare("N.mixer_skip", "model.layers.N.mamba.D");
 }
 
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {

@@ -82,6 +82,13 @@ inline constexpr int64_t kMostTaps = 64;
 // Marks layers with a mixer, and adds the note on layers without attention. without_attention:
 // [layer]. The mixer and the layers' halves must be set.
 void SetRecurrent(const std::vector<bool>& without_attention, ModelConfig* config);
+// Gives every layer a mixer beside its attention, and adds a note on it. The mixer must be set.
+void SetMixerBesideAttention(ModelConfig* config);
+
+// The sizes and tensors of state spaces in folders, with the key names of Granite 4.0. width: of
+// all heads; out: the bias of the projection to the stream.
+StateSpace ReadFolderStateSpace(const ConfigJson& json, int64_t width, const ModelConfig& config);
+void AddFolderStateSpacePlaces(const ConfigJson& json, Bias out, std::vector<TensorPlace>& places);
 
 // Returns [layer]: whether layer_types names it as `kind`, or if it is absent, what `by_default`
 // says. Throws Error for a type that is neither that nor full_attention.

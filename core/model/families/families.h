@@ -44,6 +44,7 @@
   FAMILY(mistral, Ministral3)       \
   FAMILY(gpt2, Gpt2)                \
   FAMILY(falcon, Falcon)            \
+  FAMILY(falcon_h1, FalconH1)       \
   FAMILY(bloom, Bloom)              \
   FAMILY(gptj, GptJ)                \
   FAMILY(opt, Opt)                  \

@@ -85,25 +85,9 @@ void ReadPositions(const ConfigJson& json, ModelConfig* config) {
   SetUnrotated(PositionKind::kNone, config);
 }
 
-// mamba_d_head is not read: transformers refuses a model where it is not that of the width.
-StateSpace ReadStateSpace(const ConfigJson& json, const ModelConfig& config) {
-  StateSpace space = {.heads = json.Count("mamba_n_heads", kMaxWidth, 128),
-                      .groups = json.Count("mamba_n_groups", kMaxWidth, 1),
-                      .state_dim = json.Count("mamba_d_state", kMaxWidth, 256),
-                      .taps = json.Count("mamba_d_conv", kMostTaps, 4),
-                      .log_decays = true};
-  const int64_t width = json.Count("mamba_expand", kMaxWidth, 2) * config.hidden;
-  if (width % space.heads != 0)
-    json.Fail("mamba_n_heads does not divide mamba_expand * hidden_size");
-  space.head_dim = width / space.heads;
-  if (!json.IsUnlimited("time_step_limit"))
-    json.Fail("time_step_limit limits steps, which is not supported yet");
-  if (config.activation != Activation::kSilu) {
-    json.Fail(
-        "hidden_act is not silu, which is not supported: it is also the activation of the "
-        "convolutions");
-  }
-  return space;
+StateSpace ReadExpandedStateSpace(const ConfigJson& json, const ModelConfig& config) {
+  return ReadFolderStateSpace(json, json.Count("mamba_expand", kMaxWidth, 2) * config.hidden,
+                              config);
 }
 
 void ReadHybridFolder(const ConfigJson& json, ModelConfig* config) {
@@ -115,7 +99,7 @@ void ReadHybridFolder(const ConfigJson& json, ModelConfig* config) {
   const std::vector<bool> recurrent = ReadLayersOfKind(
       json, "linear_attention", [](int64_t) { return true; }, config->layers);
   if (std::find(recurrent.begin(), recurrent.end(), true) != recurrent.end())
-    config->state_space = ReadStateSpace(json, *config);
+    config->state_space = ReadExpandedStateSpace(json, *config);
   SetRecurrent(recurrent, config);
   const int64_t shared = json.Count("shared_intermediate_size", kMaxWidth, 1024);
   const int64_t count = json.CountOrZero("num_local_experts", kMaxExperts, 8);
@@ -128,18 +112,7 @@ void ReadHybridFolder(const ConfigJson& json, ModelConfig* config) {
 
 std::vector<TensorPlace> HybridTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = TensorsByAttentionBias(json);
-  const Bias bias = BiasFlag(json, "mamba_proj_bias", false);
-  const auto bare = [&](std::string_view name, std::string_view file_name) {
-    places.push_back({name, file_name, RowPart::kAll, Bias::kNever, TensorEnding::kBare});
-  };
-  places.push_back({"N.mixer_in", "model.layers.N.mamba.in_proj", RowPart::kAll, bias});
-  places.push_back({"N.mixer_out", "model.layers.N.mamba.out_proj", RowPart::kAll, bias});
-  places.push_back({"N.mixer_taps", "model.layers.N.mamba.conv1d", RowPart::kTaps,
-                    BiasFlag(json, "mamba_conv_bias", true)});
-  places.push_back({"N.mixer_norm", "model.layers.N.mamba.norm"});
-  bare("N.mixer_decay_bias", "model.layers.N.mamba.dt_bias");
-  bare("N.mixer_decay_scale", "model.layers.N.mamba.A_log");
-  bare("N.mixer_skip", "model.layers.N.mamba.D");
+  AddFolderStateSpacePlaces(json, BiasFlag(json, "mamba_proj_bias", false), places);
   ReplacePlace({"N.gate", kSharedGateUp, RowPart::kGate}, places);
   ReplacePlace({"N.up", kSharedGateUp, RowPart::kUp}, places);
   ReplacePlace({"N.down", kSharedDown}, places);
@@ -162,7 +135,7 @@ void ReadBamba(const ConfigJson& json, ModelConfig* config) {
   std::vector<bool> recurrent(static_cast<size_t>(config->layers), true);
   for (const int64_t layer : json.Indices("attn_layer_indices", config->layers - 1))
     recurrent[static_cast<size_t>(layer)] = false;
-  config->state_space = ReadStateSpace(json, *config);
+  config->state_space = ReadExpandedStateSpace(json, *config);
   SetRecurrent(recurrent, config);
 }
 

@@ -104,7 +104,7 @@ void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
   }
 }
 
-// Adds the gold's share in layers without attention, which a probe measures that is switched on
+// Adds the gold's share in layers with a mixer, which a probe measures that is switched on
 // when this is chosen.
 void HeadMapPanel::AddEffectiveAttention(std::vector<Entry>& entries) const {
   const auto& model = session()->model();
@@ -113,8 +113,8 @@ void HeadMapPanel::AddEffectiveAttention(std::vector<Entry>& entries) const {
     return;
   entries.push_back({"", RecordTitle(kEffectiveAttention), "", ""});
   entries.push_back({kEffectiveGoldId, ArrayWords(kEffectiveGoldShare),
-                     tr("Share of the gold passage in the weights with which layers without "
-                        "attention make up the last token: switches their probe on"),
+                     tr("Share of the gold passage in the weights with which a delta rule or state "
+                        "space makes up the last token: switches its probe on"),
                      QString(), nullptr, kEffectiveAttention, kEffectiveGoldShare});
 }
 

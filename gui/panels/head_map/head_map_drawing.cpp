@@ -125,7 +125,7 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
         ArrayTable(record, entry.array, entry.at_place ? std::optional(place) : std::nullopt);
     const Record* attention = session()->attention(side);
     if (entry.id == kScoreId) ClearWithoutAttention(attention, table);
-    // An array of mixers' heads ends with the last layer without attention.
+    // An array of mixers' heads ends with the last layer that has a mixer.
     if (attention && table.heads > 0) {
       table.layers = std::max(table.layers, AxisSize(*attention, "layer"));
       table.values.resize(static_cast<size_t>(table.layers * table.heads),

@@ -45,7 +45,7 @@ class HeadMapPanel : public Panel {
   // The id of the attention on the gold passage at the shown place, mean over samples.
   static constexpr const char* kMeanGoldId = "gold_following/mean_gold_attention";
 
-  // The id of the gold passage's share in layers without attention.
+  // The id of the gold passage's share in layers with a mixer.
   static constexpr const char* kEffectiveGoldId = "effective_attention/effective_gold_share";
 
   explicit HeadMapPanel(const PanelContext& context);

@@ -121,8 +121,15 @@ std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
                   [](const LayerAttention& layer) { return !layer.rotary && layer.attends(); });
 }
 
+// Layers with a mixer: those that have attention, too, or those that do not.
+std::vector<int64_t> MixerLayers(const ModelConfig& config, bool attend) {
+  return LayersOf(config.attention, [attend](const LayerAttention& layer) {
+    return layer.has_mixer() && layer.attends() == attend;
+  });
+}
+
 std::vector<int64_t> MixerLayers(const ModelConfig& config) {
-  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.recurrent; });
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.has_mixer(); });
 }
 
 std::vector<int64_t> LayersOfHalf(const ModelConfig& config, LayerHalves halves) {
@@ -449,9 +456,10 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     return text;
   }
   if (config.experts.count > 0) add("experts", ExpertsText(config));
-  if (const auto layers = MixerLayers(config); !layers.empty()) {
+  if (const auto layers = MixerLayers(config, /*attend=*/false); !layers.empty())
     add("no attention", MixerText(config, layers));
-  }
+  if (const auto layers = MixerLayers(config, /*attend=*/true); !layers.empty())
+    add("mixer", MixerText(config, layers) + " beside attention");
   if (const auto layers = LayersOfHalf(config, LayerHalves::kMlp); !layers.empty())
     add("MLP alone", "layers " + LayersText(layers) + "; the others have no MLP");
   if (const auto layers = NoPositionLayers(config); !layers.empty()) {

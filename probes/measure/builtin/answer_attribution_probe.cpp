@@ -112,7 +112,8 @@ class AttributionProbe : public Probe {
       if (by_key_) without_key_[at] = value - ReadKeys(layer, static_cast<int64_t>(head), of_z);
     }
     of_part_[kHeads * layers + index] = sum;
-    of_part_[kAttentionBias * layers + index] = heads.constant;
+    of_part_[kAttentionBias * layers + index] =
+        config_.HasMixer(layer) ? Dot(parts_.MixerOut(layer), direction) - sum : heads.constant;
   }
 
   // Stores the contribution that the head reads from each key; returns their sum.
@@ -170,8 +171,8 @@ class AttributionProbe : public Probe {
                       {"part", "layer"},
                       std::move(of_part_),
                       "logits",
-                      "what the layer's heads together, its attention's bias and its MLP add; in a "
-                      "layer without attention the second is its delta rule"}};
+                      "what the layer's heads together, its attention's bias and its MLP add; the "
+                      "second includes the layer's mixer, if it has one"}};
     record.signal = "answer_attribution";
     if (by_key_) AddKeys(record);
     return record;

@@ -99,7 +99,8 @@ HookRequest StreamParts::Request(const HookPoint& point, const SequenceInfo& seq
     case HookSite::kLayerInputOut:
       return last;
     case HookSite::kAttentionOut:
-      return config_.HasAttention(point.layer) ? HookRequest{} : last;
+      return config_.HasAttention(point.layer) && !config_.HasMixer(point.layer) ? HookRequest{}
+                                                                                 : last;
     case HookSite::kResidPost:
       return point.layer + 1 == config_.layers ? last : HookRequest{};
     case HookSite::kValue: {

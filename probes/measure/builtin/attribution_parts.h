@@ -30,8 +30,8 @@ ComparedTokens FindComparedTokens(const Tokenizer& tokenizer, const Prompt& prom
                                   std::span<const float> logits, const std::string& given);
 
 // Reads the terms whose sum is the residual stream: for the last prompt row, reads the embedding,
-// each layer's z and MLP output, and the output of the last layer; of layers without attention all
-// that they add beside their MLP; with `values`, also every layer's values of all prompt rows, as
+// each layer's z and MLP output, and the output of the last layer; of layers with a mixer all that
+// they add beside their MLP; with `values`, also every layer's values of all prompt rows, as
 // attention mixes them.
 class StreamParts : public Hook {
  public:
@@ -44,7 +44,7 @@ class StreamParts : public Hook {
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
   // [hidden]: of the MLP, and of the layer's own embedding of the token (gemma4).
   std::span<const float> MlpOut(int64_t layer) const;
-  std::span<const float> MixerOut(int64_t layer) const;  // [hidden], of layers without attention
+  std::span<const float> MixerOut(int64_t layer) const;  // [hidden], of layers with a mixer
   // [key, key_value_heads * head_dim], clamped or normed if the model does so.
   std::span<const float> Values(int64_t layer) const;
 

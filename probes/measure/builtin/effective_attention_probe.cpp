@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// The weights of the last prompt row in each layer without attention: [layer, head, key].
+// The weights of the last prompt row in each layer with a mixer: [layer, head, key].
 class EffectiveHook : public Hook {
  public:
   explicit EffectiveHook(const ModelConfig& config) : config_(config) {}
@@ -130,7 +130,8 @@ ProbeType EffectiveAttentionProbe() {
   ProbeType type;
   type.name = kEffectiveAttention;
   type.summary =
-      "in layers without attention, the weights of all tokens in what the last prompt token gets";
+      "in layers with a mixer, such as those without attention, the weights of all tokens in what "
+      "the last prompt token gets";
   type.source =
       "Ali et al., The Hidden Attention of Mamba Models, arXiv 2403.01590, for the gated delta "
       "rule "

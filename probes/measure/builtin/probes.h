@@ -63,11 +63,11 @@ Record CountedKeysRecord(const ModelConfig& config, int64_t keys,
                          const kernels::AwarenessThreshold& threshold,
                          std::vector<uint8_t> counted);
 
-// How layers without attention mix tokens.
+// How layers with a mixer mix tokens.
 
 // Makes record effective_attention: effective_attention [mixer_layer, mixer_head, key] float32,
 // signed; with a span `gold` effective_gold_share [mixer_layer, mixer_head]. Axis mixer_layer has
-// the numbers of the layers without attention. Over several prompts with gold, record
+// the numbers of the layers with a mixer. Over several prompts with gold, record
 // effective_attention_by_place (below).
 ProbeType EffectiveAttentionProbe();
 

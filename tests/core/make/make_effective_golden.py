@@ -6,7 +6,7 @@ attention, for effective_pattern_test.
     python tests/core/make/make_effective_golden.py OUT.json      (transformers 5, torch)
 
 In float32. transformers' own rule or scan gets the queries, keys and decays of its model, and as values the unit vector of each row:
-what comes out are the weights. Of each model: [layer without attention, row of ROWS, head, key].
+what comes out are the weights. Of each model: [layer with a mixer, row of ROWS, head, key].
 """
 
 import importlib
@@ -16,7 +16,7 @@ import sys
 import golden_runs as runs
 import torch
 
-MODELS = {"qwen3-5": "torch_chunk_gated_delta_rule", "qwen3-next": "torch_chunk_gated_delta_rule", **dict.fromkeys(("granite-hybrid", "nemotron-h"), "mamba2_chunk_scan")}
+MODELS = {"qwen3-5": "torch_chunk_gated_delta_rule", "qwen3-next": "torch_chunk_gated_delta_rule", **dict.fromkeys(("granite-hybrid", "nemotron-h", "falcon-h1"), "mamba2_chunk_scan")}
 ROWS = [0, 17, 39]
 
 

@@ -66,7 +66,7 @@ def check_default_attention(model, result):
 
 def build(kind, options, seed):
     config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
-    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window", "q_lora_rank")}
+    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window", "q_lora_rank", "mamba_d_ssm")}
     if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
         options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
     # A copy: configurations keep and change the dictionaries that they are given.

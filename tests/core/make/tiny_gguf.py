@@ -6,7 +6,7 @@ import numpy
 import torch
 
 from tiny_gguf_delta_rule import DELTA_RULE, DeltaRewriting, delta_rule, write_qkvz
-from tiny_gguf_state_space import StateSpaceRewriting, nemotron_experts, nemotron_h, nemotron_name, state_space, write_shared_mlp
+from tiny_gguf_state_space import StateSpaceRewriting, falcon_h1, falcon_h1_factor, nemotron_experts, nemotron_h, nemotron_name, state_space, write_shared_mlp
 
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
@@ -57,6 +57,7 @@ ARCHITECTURES = {
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
     "NemotronHForCausalLM": "nemotron_h",
+    "FalconH1ForCausalLM": "falcon-h1",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "granitemoe", "granitehybrid", "arcee", "mistral3", "internlm2"}
@@ -231,6 +232,7 @@ def granite_hybrid(writer, config):
 
 MORE_METADATA = {
     "granitehybrid": granite_hybrid,
+    "falcon-h1": falcon_h1,
     **dict.fromkeys(("nemotron_h", "nemotron_h_moe"), nemotron_h),
     "lfm2": lfm2,
     "lfm2moe": lfm2,
@@ -450,8 +452,10 @@ class Rewriting:
         self.plus_one = architecture in NORMS_PLUS_ONE and name.endswith("norm.weight")
         self.as_vector = name.endswith("shared_expert_gate.weight")
         self.is_taps = name.endswith("conv.conv.weight")
+        self.factor = falcon_h1_factor(config, name) if architecture == "falcon-h1" else numpy.float32(1)
 
     def to_file(self, values):
+        values = values * self.factor
         if self.heads:
             values = llama_permute(values, self.heads)
         if self.plus_one:
@@ -463,6 +467,7 @@ class Rewriting:
             values = llama_unpermute(values, self.heads)
         if self.plus_one:
             values = values - numpy.float32(1.0)
+        values = values / self.factor
         return values[None] if self.as_vector else values[:, None] if self.is_taps else values
 
 
@@ -475,6 +480,8 @@ def target_name(names, name):
         return f"blk.{name.split('.')[2]}.{GEMMA4_BARE[part]}"
     target = names.get_name(name, try_suffixes=(".weight", ".bias"))
     assert target is not None, name
+    if target.endswith(".ffn_norm"):  # gguf maps falcon-h1's with its ending
+        target += ".weight"
     bare = ("experts.gate_up_proj", "experts.down_proj", "self_attn.sinks")
     return target + ".weight" if name.endswith(bare) else target
 

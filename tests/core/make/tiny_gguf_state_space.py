@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Granite 4 and Nemotron-H with state spaces (Mamba-2) as llama.cpp's converter writes it, for tiny_gguf.py."""
+"""Granite 4, Nemotron-H and Falcon-H1 with state spaces (Mamba-2) as llama.cpp's converter writes them, for tiny_gguf.py."""
 
 import numpy
 
@@ -12,6 +12,34 @@ def state_space(writer, config):
     writer.add_ssm_time_step_rank(config.mamba_n_heads)
     writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
     writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+
+
+def falcon_h1(writer, config):
+    writer.add_ssm_conv_kernel(config.mamba_d_conv)
+    writer.add_ssm_state_size(config.mamba_d_state)
+    writer.add_ssm_group_count(config.mamba_n_groups)
+    writer.add_ssm_inner_size(config.mamba_d_ssm)
+    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+
+
+def falcon_h1_factor(config, name):
+    """What the converter multiplies a tensor by: a number, or one for each row."""
+    if name.endswith("mamba.in_proj.weight"):
+        states = config.mamba_n_groups * config.mamba_d_state
+        widths = (config.mamba_d_ssm, config.mamba_d_ssm, states, states, config.mamba_n_heads)
+        return config.ssm_in_multiplier * numpy.repeat(config.ssm_multipliers, widths)[:, None].astype(numpy.float32)
+    factors = {
+        "down_proj": config.mlp_multipliers[1],
+        "gate_proj": config.mlp_multipliers[0],
+        "k_proj": config.key_multiplier * config.attention_in_multiplier,
+        "q_proj": config.attention_in_multiplier,
+        "v_proj": config.attention_in_multiplier,
+        "o_proj": config.attention_out_multiplier,
+        "mamba.out_proj": config.ssm_out_multiplier,
+        "lm_head": config.lm_head_multiplier,
+        "embed_tokens": config.embedding_multiplier,
+    }
+    return next((numpy.float32(factor) for part, factor in factors.items() if part in name), numpy.float32(1))
 
 
 def nemotron_h(writer, config):
@@ -53,6 +81,7 @@ class StateSpaceRewriting:
     def __init__(self, architecture, config, name):
         self.part = name.partition(".mixer." if ".mixer." in name else ".mamba.")[2]
         self.groups = getattr(config, "mamba_n_groups", None) or config.n_groups
+        self.factor = falcon_h1_factor(config, name) if architecture == "falcon-h1" else numpy.float32(1)
 
     def to_file(self, values):
         if self.part == "A_log":
@@ -61,14 +90,14 @@ class StateSpaceRewriting:
             return values[:, None]
         if self.part == "norm.weight":
             return values.reshape(self.groups, -1)
-        return values[:, 0] if self.part == "conv1d.weight" else values
+        return values[:, 0] if self.part == "conv1d.weight" else values * self.factor
 
     def from_file(self, values):
         if self.part == "A_log":
             values = numpy.log(-values)
         if self.part in ("A_log", "D", "norm.weight"):
             return values.reshape(-1)
-        return values[:, None] if self.part == "conv1d.weight" else values
+        return values[:, None] if self.part == "conv1d.weight" else values / self.factor
 
 
 def write_shared_mlp(tensors, has_experts, name, parameter):

@@ -113,7 +113,7 @@ TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
 TEST(FolderModel, TakesInfinityForNothing) {
   const test::TemporaryFolder folder;
   std::ofstream(folder.path() / "config.json")
-      << R"({"model_type": "falcon_h1", "note": "a \"NaN, Infinity", "limit": [0.0, Infinity],)"
+      << R"({"model_type": "jamba", "note": "a \"NaN, Infinity", "limit": [0.0, Infinity],)"
       << R"( "low": -Infinity, "none": NaN})";
   EXPECT_THAT(test::ErrorMessage([&] { OpenModel(folder.path().string()); }),
               HasSubstr("it has state space layers (Mamba) beside attention layers"));

@@ -46,7 +46,6 @@ TEST(Refusals, OfGgufArchitecturesSayWhatLayersTheyHave) {
       {"rwkv6", "recurrent layers (RWKV), without attention"},
       {"rwkv7", "recurrent layers (RWKV), without attention"},
       {"jamba", "state space layers (Mamba) beside attention layers"},
-      {"falcon-h1", "state space layers (Mamba) beside attention layers"},
       {"kimi-linear", "linear attention (gated delta rule) beside attention layers"},
       {"bert", "encoder layers, whose tokens see those after them"},
       {"nomic-bert", "encoder layers, whose tokens see those after them"},

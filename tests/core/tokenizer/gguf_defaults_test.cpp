@@ -59,7 +59,7 @@ TEST(GgufDefaults, BosByThePreTokenizer) {
                     .Uint32("tokenizer.ggml.eos_token_id", 257));
   };
   for (const char* pre :
-       {"llama-bpe", "llama3", "llama-v3", "tekken", "falcon3", "pixtral", "lfm2"}) {
+       {"llama-bpe", "llama3", "llama-v3", "tekken", "falcon3", "falcon-h1", "pixtral", "lfm2"}) {
     EXPECT_THAT(load(pre).begin_ids(), ElementsAre(256)) << pre;
     EXPECT_TRUE(load(pre).add_bos()) << pre;
     EXPECT_THAT(load(pre).notes(), ElementsAre(HasSubstr("text begins with BOS"))) << pre;

@@ -57,7 +57,7 @@ TEST(ScanKind, EveryDefaultTermIsOneThatTheModelTakes) {
 TEST(ScanKind, LayersWithoutAttentionHaveNoneToScan) {
   ModelConfig config = Config();
   config.attention.resize(static_cast<size_t>(config.layers));
-  config.attention[1].recurrent = true;
+  config.attention[1].mixing = RowMixing::kMixer;
   config.convolution.taps = 3;
   ScanRange range;
   range.layers = {false, {{0, 2}}};

@@ -84,7 +84,7 @@ TEST(CaptureHook, TakesSharedKeysWhereTheyAreMade) {
 TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
   ModelConfig config = testing::SmallConfig();
   config.attention.resize(static_cast<size_t>(config.layers));
-  config.attention[1].recurrent = true;
+  config.attention[1].mixing = RowMixing::kMixer;
   config.convolution.taps = 3;
   const auto error = [&](const char* name) {
     return test::ErrorMessage([&] { ReadCapturePart(Message(name), config); });
@@ -103,9 +103,13 @@ TEST(CaptureHook, TakesNothingOfHeadsWhereNoneAttends) {
   EXPECT_EQ(error(effective), "");
   EXPECT_THAT(error("blocks.1.attn.hook_pattern"), ::testing::HasSubstr("hook_effective_pattern"));
   EXPECT_THAT(error("blocks.0.attn.hook_effective_pattern"),
-              ::testing::HasSubstr("has attention. Take blocks.0.attn.hook_pattern"));
+              ::testing::HasSubstr("has no mixer. Take blocks.0.attn.hook_pattern"));
   const Message last_head = {{"point", effective}, {"heads", {5}}};
   EXPECT_EQ(ReadCapturePart(last_head, config).heads, (std::vector<int64_t>{5}));
+  config.attention[1].mixing = RowMixing::kBoth;
+  EXPECT_EQ(error(effective), "");
+  EXPECT_EQ(error("blocks.1.attn.hook_pattern"), "");
+  EXPECT_EQ(error("blocks.1.attn.hook_z"), "");
 }
 
 TEST(CaptureHook, TakesNothingWithinTheHalfThatALayerDoesNotHave) {
