@@ -105,7 +105,7 @@ TEST(TuningGolden, AllWeightsChangeAsInPyTorch) {
     const auto sums = test::SumsOfFile(*source, changes, item["changes"]);
     EXPECT_EQ(sums.size(), item["changes"].size());
     for (const auto& [file_name, sum] : sums)
-      ExpectSums(sum, item["changes"][file_name], name + " " + file_name);
+      ExpectSums(sum, item["changes"][file_name], std::string(name).append(" ").append(file_name));
   }
 }
 
@@ -126,7 +126,7 @@ TEST(TuningGolden, AdaptersChangeAsInPeft) {
                                    (written.path() / "adapter_model.safetensors").string());
     EXPECT_EQ(sums.size(), item["changes"].size());
     for (const auto& [tensor, sum] : sums)
-      ExpectSums(sum, item["changes"][tensor], name + " " + tensor);
+      ExpectSums(sum, item["changes"][tensor], std::string(name).append(" ").append(tensor));
   }
 }
 
