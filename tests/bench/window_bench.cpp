@@ -2,14 +2,14 @@
 // Measures how long a step of the factor slider takes until it is painted, in the complete window
 // with the real engine.
 //
-//   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE [PLACES]]]]
+//   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE [PLACES [MODE]]]]]
 //
 // The engine is a process, as in the window; with MIDSCOPE_BENCH_IN_PROCESS=1 it is in this one,
 // for comparison, and with MIDSCOPE_TEST_REMOTE the process that this command reaches.
 //
 // Default: 40 steps of a channel's factor on list:lines=20 at five places (PLACES: "50%" or other
-// ones), float32. Each step begins when everything from the previous one has been painted and no
-// request is running. Per step, in ms:
+// ones), float32, the mode `explore`. Each step begins when everything from the previous one has
+// been painted and no request is running. Per step, in ms:
 //   first    until the attention row of the new setting is painted, at the shown place
 //   whole    until the outcome of the new setting is painted, at all places
 //   what_if  duration of the what-if as the engine reports it
@@ -40,6 +40,8 @@
 #include "core/base/record_names.h"
 #include "core/compute/process_start.h"
 #include "core/terms/intervention_text.h"
+#include "gui/layout/dock_area.h"
+#include "gui/layout/layouts.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt/prompt_panel.h"
@@ -85,7 +87,8 @@ std::shared_ptr<midscope::Engine> EngineOfBench() {
 
 class Bench {
  public:
-  Bench(const std::string& task, const std::string& dtype, const std::string& places)
+  Bench(const std::string& task, const std::string& dtype, const std::string& places,
+        const std::string& mode)
       : window_(EngineOfBench()), session_(window_.session()) {
     session_->SetSamples(0);
     window_.model()->options()->SetText("dtype", dtype);
@@ -95,6 +98,9 @@ class Bench {
         ->setText(QString::fromStdString(places));
     window_.resize(1540, 960);
     window_.show();
+    const midscope::LayoutEntry* layout = midscope::FindLayout(QString::fromStdString(mode));
+    if (!layout) throw midscope::UsageError("mode '" + mode + "'", "it is unknown");
+    window_.docks()->SwitchTo(*layout);
     for (midscope::Plot* plot : window_.plots()) {
       QObject::connect(plot, &QCustomPlot::afterReplot, &window_, [this, plot] {
         ++replots_;
@@ -113,7 +119,7 @@ class Bench {
   }
 
   void Steps(int steps) {
-    auto* slider = window_.findChild<QSlider*>(QStringLiteral("factor_slider"));
+    auto* slider = window_.findChild<QSlider*>(QStringLiteral("term_channel_factor_slider"));
     slider->setSliderDown(true);
     session_->SetPauseDelay(kLongestWait);
     Measured first, whole, what_if, thread, replots;
@@ -279,7 +285,7 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 40;
   try {
     Bench bench(argc > 2 ? argv[2] : "list:lines=20", argc > 3 ? argv[3] : "float32",
-                argc > 4 ? argv[4] : "");
+                argc > 4 ? argv[4] : "", argc > 5 ? argv[5] : "explore");
     std::printf("{");
     bench.Steps(steps);
     bench.FullRuns(std::max(steps / 8, 3));

@@ -144,7 +144,7 @@ class Turns {
     window_.history()->Change(
         {{}, midscope::ParseIntervention("channel(100, factor=1, layers=8-25)")}, false);
     Settle();
-    auto* slider = window_.findChild<QSlider*>(QStringLiteral("factor_slider"));
+    auto* slider = window_.findChild<QSlider*>(QStringLiteral("term_channel_factor_slider"));
     slider->setSliderDown(true);
     for (int step = 0; step < 30; ++step) {
       slider->setSliderPosition(100 - 5 * step);
