@@ -44,7 +44,7 @@ inline bool Cancelled(CancelFlag flag) { return flag && flag->load(std::memory_o
 // it pays to pass the work to another thread.
 inline constexpr int64_t kGrainElements = 16384;
 
-// Returns the number of rows of `width` elements with that many elements.
+// Returns how many rows of `width` elements hold kGrainElements elements; at least 1.
 inline int64_t RowGrain(int64_t width) {
   return std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, width));
 }

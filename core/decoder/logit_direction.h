@@ -24,8 +24,8 @@ struct LogitDirection {
   // LayerNorm, its mean is subtracted, which removes the mean of x from the product.
   std::vector<double> direction;
   double constant = 0;  // from the biases of the norm and the output
-  // [layer]: the factor with which the last block's output has what the layer adds to the stream
-  // (ModelConfig::layer_scale); embeddings have that of layer 0.
+  // [layer]: the factor by which a layer's update of the stream is scaled in the last block's
+  // output (ModelConfig::layer_scale); embeddings have that of layer 0.
   std::vector<double> of_layer;
 };
 

@@ -58,7 +58,7 @@ std::vector<double> IdsFromText(const std::string& file, std::string_view text) 
     const std::string_view word = text.substr(begin, end - begin);
     double id = 0;
     if (!ReadWhole(word, id)) {
-      throw UsageError(file, ids.Next() + " is not one: " + Quote(word),
+      throw UsageError(file, ids.Next() + " is " + Quote(word) + ", which is not a number",
                        "Write numbers with white space or commas between, or a JSON list");
     }
     ids.Add(id);
@@ -91,7 +91,7 @@ std::vector<double> IdsFromJson(const std::string& file, std::string_view text) 
   Ids ids(file);
   for (const nlohmann::json& item : ListOf(file, root)) {
     if (!item.is_number())
-      throw UsageError(file, ids.Next() + " is not one: " + Quote(item.dump()));
+      throw UsageError(file, ids.Next() + " is " + Quote(item.dump()) + ", which is not a number");
     ids.Add(item.get<double>());
   }
   return ids.Finish();

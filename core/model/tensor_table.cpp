@@ -387,7 +387,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   const int64_t heads = wanted[0] / config_.head_dim;
   const bool by_head = shape.size() == 1 && heads * config_.head_dim == wanted[0] &&
                        tensor.shape == std::vector<int64_t>{heads, config_.head_dim};
-  // ernie4_5_moe has the bias of its choice as [1, experts].
+  // ernie4_5_moe stores the bias by which its router chooses experts as [1, experts].
   const bool one_row = shape.size() == 1 && tensor.shape == std::vector<int64_t>{1, wanted[0]};
   if (tensor.shape != wanted && !single && !by_head && !one_row) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +

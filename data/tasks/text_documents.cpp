@@ -48,9 +48,10 @@ void RefuseWithoutField(const std::string& task, const std::string& path) {
   std::vector<std::string> quoted;
   quoted.reserve(names.size());
   for (const std::string& name : names) quoted.push_back("field=" + name);
-  throw UsageError("task '" + task + "'",
-                   "its file is JSONL, whose lines must not be scored with their braces",
-                   "Name the field that has the text, before file=: " + Joined(quoted, " or "));
+  throw UsageError(
+      "task '" + task + "'",
+      "its file is JSONL, whose lines would be scored with their braces and field names",
+      "Name the field that has the text, ahead of file= in the task: " + Joined(quoted, " or "));
 }
 
 void ForEachDocument(const std::string& path, const std::string& field,

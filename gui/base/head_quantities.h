@@ -60,8 +60,8 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
 // Makes the table's values NaN where all weights of `attention` (as above) are 0.
 void ClearWithoutAttention(const Record* attention, HeadTable& table);
 
-// The axes of an array with a number (or, with `trailing`, several) per head, after `leading`: of
-// attention, or of the mixers of layers without attention. Empty if it has other axes.
+// For an array with one number (or, with `trailing`, several) per head of attention, or per head of
+// the mixers: its axes after `leading`. Empty if its axes do not have this form.
 std::vector<std::string> HeadAxes(const Record& record, const Array& array,
                                   const std::vector<std::string>& leading,
                                   const std::vector<std::string>& trailing = {});

@@ -41,8 +41,8 @@ class ReportProcess : public QObject {
   // Ends a report that is being written.
   ~ReportProcess() override;
 
-  // Writes the report of `results` to `path`, replacing an existing file. Throws Error if the
-  // program is not found, or a report is being written.
+  // Writes the report of `results` to `path` by `midscope report`, replacing an existing file.
+  // Throws Error if the program is not found, or another report is being written.
   void Start(const QString& results, const QString& path);
   // A path for a results file that exists until the next report.
   QString TemporaryResults();

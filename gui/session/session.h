@@ -120,9 +120,9 @@ class Session : public QObject {
   // Makes the prompts of a request on a separate thread, in parallel with engine requests, and
   // emits Previewed with them. A newer request supersedes a waiting one.
   void Preview(const PromptRequest& prompt_request);
-  // Makes another token of the shown prompt (from 0) the query whose attention is shown, which a
-  // capture run brings; nullopt, or the last token: the last query. Applies until another prompt or
-  // place is shown.
+  // Sets the query whose attention is shown: a token of the shown prompt, counted from 0; nullopt
+  // or the last token is the last query. Other queries need a capture run. Applies until another
+  // prompt or place is shown.
   void SetQueryRow(std::optional<int64_t> row);
   std::optional<int64_t> query_row() const { return shows_file() ? std::nullopt : query_row_; }
   void Cancel();

@@ -69,8 +69,9 @@ inline int64_t DeviceRowBytes(BlockType type, int64_t columns) {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
 
-// Unpacks the first bytes of a block of Q4_K or Q5_K to `to` [20]: d and the minimum of d, then the
-// scales and the minima of the first two parts of 32 elements, of the next two, ...
+// Unpacks the first bytes of a block of Q4_K or Q5_K to `to` [20]: d and dmin, the factors of
+// scales and minima; then scales and minima of the first two parts of 32 elements, of the next two,
+// ...
 inline void UnpackScales(const std::byte* from, std::byte* to) {
   constexpr std::byte kSix{63};
   constexpr std::byte kFour{15};

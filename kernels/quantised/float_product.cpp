@@ -113,7 +113,7 @@ HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t outpu
   }
 }
 
-// A panel's inputs that are multiplied together.
+// The inputs of a panel that one pass multiplies.
 struct PanelPass {
   const float* panel;  // [count][kPanel]
   int64_t output;      // the panel's first output

@@ -38,7 +38,7 @@ struct RoundedRows {
 // products with several matrices.
 class RoundedInput {
  public:
-  // x [rows, columns] of `dtype`, contiguous, is only read by the constructor; columns must be a
+  // x [rows, columns] of `dtype`, contiguous, need not outlive the constructor; columns must be a
   // multiple of kRoundedBlock.
   RoundedInput(const void* x, Dtype dtype, int64_t rows, int64_t columns, RoundedBits bits,
                const Executor& executor);

@@ -55,7 +55,7 @@ class KeptSweeps {
   SweepResult Run(SweepRun run, const JobContext& context);
   // Returns the finished samples of the plan's settings at its places.
   SweepResult Finished(const SweepPlan& plan) const;
-  // Returns what is known of the sample after those.
+  // Returns the results so far of the first sample that is not finished.
   const LikelihoodArrays& Unfinished(const SweepPlan& plan) const;
   // Keyed by places and settings.
   const std::map<std::string, Comparison>& comparisons() const { return comparisons_; }

@@ -36,7 +36,7 @@ Scan ReadScan(const nlohmann::json& json, size_t settings) {
     scan.items.push_back(std::move(item));
   }
   if (scan.items.size() + 1 != settings)
-    throw Failure("scan", "its items are not the settings behind the first");
+    throw Failure("scan", "its items do not match its settings", "Run the scan again");
   return scan;
 }
 

@@ -43,9 +43,9 @@ inline constexpr ExpertLayout kSharedExperts = {
 // Adds the places of experts as GGUF files name them. Places that a model does not have are
 // ignored. `bias`: whether router and experts have biases.
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNever);
-// Reads the experts of a GGUF file: their number, the number that a row uses, and their width
-// (`width` if the file does not state it); in all layers. Returns settings without experts if the
-// file has none.
+// Reads the settings of a GGUF file's experts, which hold for all layers: their number, the number
+// that a row uses, and their width (`width` if the file does not state it). Returns settings
+// without experts if the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
 // Like ReadGgufExperts, with shared experts, groups, scale and first layers without experts. The
@@ -63,8 +63,8 @@ void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config)
 // Reads which layers have experts as in qwen2_moe and qwen3_moe: layers in mlp_only_layers have
 // none; of the others, every decoder_sparse_step-th has.
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
-// Returns [layer]: whether mlp_layer_types names it as sparse, or if it is absent, whether it is
-// not among the `dense` first layers.
+// Returns [layer]: whether the layer is sparse, by mlp_layer_types; without that key, all layers
+// after the `dense` first ones are.
 std::vector<bool> ReadMlpTypes(const ConfigJson& json, int64_t layers, int64_t dense);
 
 }  // namespace midscope

@@ -115,7 +115,7 @@ std::vector<TensorPlace> CommonTensors(const ConfigJson& json) {
   return places;
 }
 
-// Experts in one tensor each, as transformers 5 has them, or in one for all.
+// A layer's experts are stacked in one tensor, or each has its own.
 void AddExperts(std::vector<TensorPlace>& places) {
   AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
                          "model.layers.N.mlp.experts.down_proj", Stacked::kPlain,

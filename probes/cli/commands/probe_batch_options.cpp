@@ -48,8 +48,8 @@ ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
   int64_t samples = options.Integer("samples");
   if (samples == 0) {
     if (!task->samples()) {
-      throw UsageError("option --samples", "task " + task->name() + " has no last sample",
-                       "Give a number from 1 on");
+      throw UsageError("option --samples", "task " + task->name() + " makes samples without end",
+                       "Give their number, 1 or more");
     }
     samples = std::max<int64_t>(1, *task->samples() - options.Integer("sample"));
   }
