@@ -35,7 +35,7 @@ struct Described {
   const Family* family = nullptr;
   const TextWrapper* wrapper = nullptr;  // null: not part of another model
   ConfigJson text;                       // configuration of the decoder
-  // The scheme of quantised weights; none for floats, and for MXFP4, which families read.
+  // The scheme of quantised weights; none for floats and MXFP4, which families' own code reads.
   std::optional<QuantisationSettings> quantisation = std::nullopt;
 };
 
