@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "core/base/error.h"
-#include "core/base/parameter.h"
 #include "core/base/text.h"
 #include "kernels/check.h"
 

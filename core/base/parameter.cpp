@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string>
 
 #include "core/base/text.h"
 #include "kernels/check.h"

@@ -2,14 +2,9 @@
 #include "core/compute/arithmetic.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
 
 #include "core/base/text.h"
-#include "core/compute/placement.h"
-#include "core/model/model_config.h"
 #include "kernels/instruction_set.h"
-#include "kernels/types.h"
 
 namespace midscope {
 

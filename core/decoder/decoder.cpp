@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/compute/arithmetic.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/device_facts.h"
 #include "core/compute/device_faults.h"

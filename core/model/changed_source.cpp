@@ -3,12 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
-#include <memory>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +12,6 @@
 #include "core/base/random.h"
 #include "core/model/adapter_file.h"
 #include "core/model/model_shapes.h"
-#include "core/model/model_source.h"
 #include "core/model/model_text.h"
 #include "kernels/quantised/dequantise.h"
 

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "core/plan/attention_plan.h"
 #include "kernels/rotary.h"
 
 namespace midscope {

@@ -2,14 +2,9 @@
 #include "data/sweep/sweep_file.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/error.h"
-#include "core/base/record.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_file_writer.h"
 #include "data/store/run_store.h"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -72,13 +72,13 @@ DrawnNeedles DrawNeedles(const RulerNeedles& form, SplitMix64& random) {
   // The first `queries` keys are requested; they are as random as the others.
   for (int64_t key = 0; key < form.keys; ++key) {
     const std::string name = RandomOf(form.key, random);
-    const bool asked = key < form.queries;
-    if (asked) drawn.queries.push_back(name);
+    const bool is_requested = key < form.queries;
+    if (is_requested) drawn.queries.push_back(name);
     for (int64_t i = 0; i < form.values; ++i) {
       const std::string value = RandomOf(form.value, random);
       const bool gold = key == 0 && i == 0;
       drawn.needles.push_back({0, RulerNeedle(kind, name, value), gold});
-      if (asked) drawn.answers.push_back(value);
+      if (is_requested) drawn.answers.push_back(value);
     }
   }
   return drawn;

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/base/error.h"
-#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/base/timing.h"
 #include "core/base/utf8.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/plan/attention_plan.h"
 #include "core/plan/near_far_plan.h"
 #include "core/plan/row_plans.h"
 

@@ -5,9 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/compute/placement.h"
@@ -15,7 +13,6 @@
 #include "core/formats/folder_weights.h"
 #include "core/formats/gguf_file.h"
 #include "core/intervention/passage.h"
-#include "core/model/model_config.h"
 #include "core/model/model_source.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"

@@ -2,16 +2,12 @@
 #include "probes/cli/commands/sweep_options.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "core/base/utf8.h"
 #include "data/sweep/rank_parts.h"
 #include "data/sweep/sweep_lock.h"
@@ -25,7 +21,6 @@
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/plan_texts.h"
-#include "probes/sweep/sweep_grid.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {

@@ -67,7 +67,7 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// The history file of `whatif`; "" if there is no folder for it.
+// Returns the path of the history of `whatif`; "" if its folder cannot be made.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
   fs::path folder = Environment("XDG_STATE_HOME");

@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/utf8.h"
 #include "probes/cli/console/terminal.h"

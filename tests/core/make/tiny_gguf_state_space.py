@@ -4,22 +4,26 @@
 import numpy
 
 
+def sizes(writer, taps, states, groups, width, heads):
+    writer.add_ssm_conv_kernel(taps)
+    writer.add_ssm_state_size(states)
+    writer.add_ssm_group_count(groups)
+    writer.add_ssm_inner_size(width)
+    writer.add_ssm_time_step_rank(heads)
+
+
+def mamba_sizes(writer, config, width):
+    sizes(writer, config.mamba_d_conv, config.mamba_d_state, config.mamba_n_groups, width, config.mamba_n_heads)
+
+
 def state_space(writer, config):
-    writer.add_ssm_conv_kernel(config.mamba_d_conv)
-    writer.add_ssm_state_size(config.mamba_d_state)
-    writer.add_ssm_group_count(config.mamba_n_groups)
-    writer.add_ssm_inner_size(config.mamba_expand * config.hidden_size)
-    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+    mamba_sizes(writer, config, config.mamba_expand * config.hidden_size)
     writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
     writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
 
 
 def falcon_h1(writer, config):
-    writer.add_ssm_conv_kernel(config.mamba_d_conv)
-    writer.add_ssm_state_size(config.mamba_d_state)
-    writer.add_ssm_group_count(config.mamba_n_groups)
-    writer.add_ssm_inner_size(config.mamba_d_ssm)
-    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+    mamba_sizes(writer, config, config.mamba_d_ssm)
 
 
 def falcon_h1_factor(config, name):
@@ -52,11 +56,8 @@ def nemotron_h(writer, config):
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
     writer.add_rope_dimension_count(config.head_dim)
-    writer.add_ssm_conv_kernel(config.conv_kernel)
-    writer.add_ssm_state_size(config.ssm_state_size)
-    writer.add_ssm_group_count(config.n_groups)
-    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
-    writer.add_ssm_time_step_rank(config.mamba_num_heads)
+    inner = config.mamba_num_heads * config.mamba_head_dim
+    sizes(writer, config.conv_kernel, config.ssm_state_size, config.n_groups, inner, config.mamba_num_heads)
 
 
 def nemotron_experts(writer, config):
