@@ -68,9 +68,14 @@ int OpenForReading(const std::string& path) {
                   error_number == ENOENT ? "Check the path" : "");
   }
   struct stat status {};
-  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+  if (::fstat(descriptor, &status) != 0) return descriptor;
+  if (S_ISDIR(status.st_mode)) {
     ::close(descriptor);
     throw Failure(path, "is a folder, not a file", "Name the file in it");
+  }
+  if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0)) {
+    ::close(descriptor);
+    throw Failure(path, "is a device, not a file", "Name a file, a pipe or a terminal");
   }
   return descriptor;
 }

@@ -45,8 +45,8 @@ void CheckReplaceable(const std::filesystem::path& path);
 std::string LinkTarget(const std::string& path);
 
 // Opens a file for reading and returns its descriptor, which the caller closes. Throws Error
-// (failure) if the path is a folder or cannot be opened, and Cancelled if a signal ends the wait
-// for a named pipe's writer.
+// (failure) if the path is a folder, a device other than a terminal, or cannot be opened, and
+// Cancelled if a signal ends the wait for a named pipe's writer.
 int OpenForReading(const std::string& path);
 
 // Returns the bytes of a file or pipe. Throws in the same cases as OpenForReading, and Error

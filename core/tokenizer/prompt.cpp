@@ -151,7 +151,8 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
 }
 
 std::string ReadPromptFile(const std::filesystem::path& path) {
-  std::string text = ReadWholeFile(path.string());
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // an endless pipe is not read for ever
+  std::string text = ReadWholeFile(path.string(), kMostBytes, "256 MiB");
   CheckUtf8(path.string(), text);
   return text;
 }

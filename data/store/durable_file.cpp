@@ -31,7 +31,7 @@ std::string Remedy(int error_number) {
     case EFBIG:
       return "Raise the limit on file sizes (ulimit -f)";
     case ENOENT:
-      return "Create the folder first";
+      return "Write to a folder that exists and in which files can be created";
     case EACCES:
     case EPERM:
     case EROFS:

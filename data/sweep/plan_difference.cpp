@@ -87,8 +87,29 @@ std::string FirstPlanDifference(const Json& stored, const Json& asked) {
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked) {
   const Json there = Json::parse(stored, nullptr, /*allow_exceptions=*/false);
   const Json here = Json::parse(asked, nullptr, /*allow_exceptions=*/false);
-  if (there.is_discarded() || here.is_discarded()) return "it is not a plan of this kind";
-  return FirstPlanDifference(ComparablePlan(there), ComparablePlan(here));
+  if (!there.is_object() || !here.is_object()) return "it is not a plan of this kind";
+  Json stored_plan = ComparablePlan(there);
+  Json asked_plan = ComparablePlan(here);
+  if (stored_plan.value("task", Json()) != asked_plan.value("task", Json())) {
+    // With the names of their files.
+    stored_plan["task"] = there.value("task", Json());
+    asked_plan["task"] = here.value("task", Json());
+  }
+  return FirstPlanDifference(stored_plan, asked_plan);
+}
+
+std::string OtherPlanRemedy(const std::string& stored, const std::string& asked) {
+  const auto without_growing = [](const std::string& text) {
+    Json plan = ComparablePlan(Json::parse(text, nullptr, /*allow_exceptions=*/false));
+    for (const char* name : {"settings", "places", "samples"}) {
+      if (plan.is_object()) plan.erase(name);
+    }
+    return plan;
+  };
+  const bool growing = without_growing(stored) == without_growing(asked);
+  return std::string("Resume with that plan, ") +
+         (growing ? "add settings, places or samples to it (--add), " : "") +
+         "or write to another file";
 }
 
 }  // namespace midscope

@@ -42,4 +42,8 @@ std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
 // As above, for plans as text, which ComparablePlan prepares. If one is not JSON, describes that.
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked);
 
+// Returns how to go on if a file holds a sweep of another plan; --add is named only if the plans
+// differ in nothing but settings, places and samples, which it can add.
+std::string OtherPlanRemedy(const std::string& stored, const std::string& asked);
+
 }  // namespace midscope

@@ -40,7 +40,7 @@ Error SystemFailure(const std::string& path, const std::string& what) {
   return Failure(
       path,
       "cannot be " + what + ": " + std::error_code(error_number, std::generic_category()).message(),
-      error_number == ENOSPC ? "Make room, then resume"
+      error_number == ENOSPC ? "Make room; the same command with --resume then continues"
       : is_forbidden         ? "Ask its owner for the permission, or write to another file"
                              : "");
 }

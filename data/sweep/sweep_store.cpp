@@ -146,8 +146,7 @@ void SweepStore::State::CheckPlan(const std::string& where, const std::string& o
                   "Resume with that many or more, or write to another file");
   }
   throw Failure(where, "holds a sweep of another plan: " + FirstPlanDifference(other, plan_json),
-                "Resume with that plan, add settings, places or samples to it (--add), or write to "
-                "another file");
+                OtherPlanRemedy(other, plan_json));
 }
 
 void SweepStore::State::NoteSample(int64_t sample, const Record& flattened, SamplePlace place) {

@@ -195,7 +195,8 @@ and a sweep moves the gold document to every place that --places names.
                documents: {"text": "...", "isgold": true}. Lines without it are left out; without it in all
                lines the documents stay where they are, unless you choose jsonl:gold=answer,file=FILE
   gold_from    the number of a line's first document, 0 or 1, in the first line, or as a parameter of the
-               task. It may be left out if only one of the two fits the numbers of the file
+               task. It may be left out if only one of the two fits the numbers of the file, or if in
+               three lines or more only by one of them the gold documents contain the answers
   question     text; or `query`
   answers      text or list of texts, or objects with a text, all of them right; or `answer`. The likelihood
                (answer_nll, accuracy) is that of the first; generated text is scored against all. White space

@@ -72,13 +72,11 @@ std::string WholeFileText(const RunReader& reader, size_t top, const JobContext&
   std::string text = FileLine(reader) + "\n";
   const std::string table = PrintedTable(reader, job);
   if (!table.empty()) text += "\n" + table + "\n";
-  text += ProvenanceText(reader.provenance());
-  text += PlanText(reader.plan_json());
   for (const std::string& name : reader.record_names()) {
     const SummarisedRecord read = ReadSummarised(reader, name);
     text += RecordText(read.record, top) + read.large;
   }
-  return text;
+  return text + PlanText(reader.plan_json()) + ProvenanceText(reader.provenance());
 }
 
 // Returns the members of the JSON that `sweep --json` printed, without the outer braces; "" for

@@ -223,7 +223,8 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
 void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string& why) {
   if (options_.json) Print(LineErrorJson(line, text, why));
   const std::string where = line > 0 ? fmt::format("line {}", line) : "the run of none";
-  if (!options_.terminal && !options_.keep_going) throw Failure(where, why);
+  if (!options_.terminal && !options_.keep_going)
+    throw Failure(where, why, "With --keep-going, later lines are still run");
   if (options_.terminal) lines_->Hide();
   job_.Warn(options_.terminal ? why : where + ": " + why);
   Invite();

@@ -39,6 +39,10 @@ bool IsPositional(const Command& command, const std::string& option) {
   return std::find(names.begin(), names.end(), option) != names.end();
 }
 
+std::string ShownName(const Command& command, const std::string& option) {
+  return IsPositional(command, option) ? UpperCase(option) : "--" + option;
+}
+
 std::string UpperCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

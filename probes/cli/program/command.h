@@ -89,6 +89,8 @@ const Command& FindCommand(const std::string& name);
 bool IsPositional(const Command& command, const std::string& option);
 // Name of a positional option in help: "MODEL".
 std::string UpperCase(std::string text);
+// Returns the option as help shows it: "MODEL" if it is positional, else "--task".
+std::string ShownName(const Command& command, const std::string& option);
 // Returns the option's help with the allowed values and the default.
 std::string HelpWithFacts(const Parameter& option);
 

@@ -42,15 +42,20 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
   };
   for (const Parameter& option : options.descriptions()) {
     const bool positional = IsPositional(command, option.name);
-    const std::string shown = positional ? UpperCase(option.name) : "option --" + option.name;
+    const std::string shown_name = ShownName(command, option.name);
+    const std::string shown = positional ? shown_name : "option " + shown_name;
     const auto set = [&options, name = option.name, kind = option.kind,
                       shown](const CLI::results_t& values) {
       if (values.size() > 1 && kind != ParameterKind::kTextList && kind != ParameterKind::kFlag) {
         throw UsageError(shown, fmt::format("it is given {} times", values.size()), "Give it once");
       }
       for (const std::string& value : values) {
-        if (kind == ParameterKind::kFile && value.empty())
-          throw UsageError(shown, "it is empty", "Give a path, or leave it out");
+        const bool file = kind == ParameterKind::kFile;
+        if (value.empty() && (file || kind == ParameterKind::kText)) {
+          throw UsageError(
+              shown, "it is empty",
+              std::string("Give a ") + (file ? "path" : "value") + ", or leave it out");
+        }
         options.SetText(name, kind == ParameterKind::kFlag ? "true" : value);
       }
       return true;
@@ -62,8 +67,7 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
       continue;
     }
     const bool many = positional && option.kind == ParameterKind::kTextList;
-    app.add_option(positional ? UpperCase(option.name) : "--" + option.name, set,
-                   Description(option))
+    app.add_option(shown_name, set, Description(option))
         ->group(group_of(option))
         ->expected(1, many ? CLI::detail::expected_max_vector_size : 1)
         ->allow_extra_args(many)
@@ -188,7 +192,7 @@ std::string FirstClause(const std::string& help, size_t width) {
 std::string ShortLine(const Command& command, const Parameter& option) {
   const bool positional = IsPositional(command, option.name);
   const std::string symbol = positional ? "" : ValueSymbol(option.kind);
-  std::string line = "  " + (positional ? UpperCase(option.name) : "--" + option.name);
+  std::string line = "  " + ShownName(command, option.name);
   if (!symbol.empty()) line += " " + symbol;
   line.resize(std::max(kHelpColumn, line.size() + 1), ' ');
   return line + FirstClause(option.help, kShortHelpWidth - line.size()) + "\n";

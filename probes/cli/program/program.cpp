@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -35,6 +39,45 @@ void Say(const std::string& message) {
   std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
 }
 
+// Whether the text of an option names the file: alone, or as a value in it such as
+// "jsonl:file=q.jsonl".
+bool NamesFile(std::string_view text, const std::filesystem::path& file) {
+  for (size_t begin = 0; begin != std::string_view::npos;) {
+    std::error_code ignored;
+    const std::string_view rest = text.substr(begin);
+    for (const std::string_view name : {rest, rest.substr(0, rest.find_first_of(",) "))}) {
+      if (!name.empty() && std::filesystem::equivalent(name, file, ignored)) return true;
+    }
+    const size_t equals = text.find_first_of("=(,: ", begin);
+    begin = equals == std::string_view::npos ? equals : equals + 1;
+  }
+  return false;
+}
+
+// Throws Error (usage) if the file to write is one that another option names, which would be
+// replaced by results that were made from it.
+void CheckOutputIsNoInput(const Command& command, const OptionSet& options) {
+  const bool writes = std::ranges::any_of(
+      command.options, [](const Parameter& option) { return option.name == "out"; });
+  if (!writes || !options.IsSet("out")) return;
+  const std::filesystem::path out = options.Text("out");
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(out, ignored)) return;
+  for (const Parameter& option : command.options) {
+    if (option.name == "out" || !options.IsSet(option.name)) continue;
+    std::vector<std::string> texts;
+    if (option.kind == ParameterKind::kTextList) texts = options.TextList(option.name);
+    if (option.kind == ParameterKind::kText || option.kind == ParameterKind::kFile)
+      texts.push_back(options.Text(option.name));
+    if (std::ranges::none_of(texts, [&](const auto& text) { return NamesFile(text, out); }))
+      continue;
+    throw UsageError(
+        "option --out",
+        out.string() + " is also an input: " + ShownName(command, option.name) + " names it",
+        "Write to another file");
+  }
+}
+
 // `quiet`: --quiet was given before the command.
 void RunCommand(const std::vector<std::string>& arguments, bool quiet,
                 const std::atomic<bool>& cancel, std::ostream& out,
@@ -54,6 +97,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
     options.SetText("out", LinkTarget(options.Text("out")));
   }
+  CheckOutputIsNoInput(command, options);
   ProgressForm form = isatty(STDERR_FILENO) == 1 ? ProgressForm::kTerminal : ProgressForm::kLog;
   if (common.Text("progress") == "json") form = ProgressForm::kJson;
   ProgressLine line(form);

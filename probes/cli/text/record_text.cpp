@@ -112,6 +112,10 @@ std::string Extremes(const Record& record, const Array& array, const std::vector
       largest = static_cast<int64_t>(i);
   }
   if (count == 0) return ": no values";
+  if (values[static_cast<size_t>(least)] == values[static_cast<size_t>(largest)])
+    return fmt::format(
+        ": all {:.5g}",
+        PrintedOffset(array) + static_cast<double>(values[static_cast<size_t>(largest)]));
   const auto offset = static_cast<double>(PrintedOffset(array));
   return fmt::format(": mean {:.5g}, least {:.5g}, largest {:.5g} at {}",
                      offset + sum / static_cast<double>(count),

@@ -95,6 +95,9 @@ TEST_F(OwnTask, NumbersThatFitBothAreRefusedWithTheCountOfAnswers) {
       Refused(Line("1") + Line("2")),
       AllOf(HasSubstr("1 of 2 lines by the first and in 1 by the second"), HasSubstr("gold_from")));
   EXPECT_THAT(Refused(Line("1")), HasSubstr("jsonl:gold_from=0,"));  // 'bo' is the second
+  EXPECT_THAT(Refused(Line("1") + Line("1")), HasSubstr("2 of 2 lines by the first and in 0"));
+  EXPECT_EQ(Passage(Own(Line("1") + Line("1") + Line("1"))->Make(2, 1), "gold"), "bo");
+  EXPECT_EQ(Passage(Own(Line("2") + Line("2") + Line("2"))->Make(0, 1), "gold"), "bo");
   EXPECT_EQ(Passage(Own(Line("2", R"(, "gold_from": 1)"))->Make(0, 1), "gold"), "bo");
   EXPECT_EQ(Passage(Own(Line("1", R"(, "gold_from": 0)"))->Make(0, 1), "gold"), "bo");
   const std::string path = Write(Line("1"), "one.jsonl");

@@ -7,7 +7,10 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "data/store/record_reader.h"
 #include "data/store/unfinished_files.h"
@@ -65,6 +68,32 @@ TEST_F(ProgramOverwrite, IsRefusedWhereTheSweepRuns) {
   const ProgramRun run = first.Wait();
   EXPECT_EQ(run.status, 130);
   EXPECT_GE(Samples().size(), 1u);
+}
+
+TEST_F(ProgramOverwrite, NeverReplacesAnInput) {
+  const std::string run = File("run.h5");
+  RunWell(Sweep("1"));
+  std::ofstream(File("q.jsonl")) << R"({"prompt": "a b", "answer": "c"})"
+                                 << "\n";
+  const std::string task = "passages:file=" + File("q.jsonl");
+  std::filesystem::create_symlink(run, File("link.h5"));
+  for (const auto& [out, words] : std::vector<std::pair<std::string, Arguments>>{
+           {run, {"export", run}},
+           {run, {"export", File("link.h5")}},
+           {run, {"curves", run}},
+           {run, {"judge", run, kTinyLlama}},
+           {File("q.jsonl"), {"sweep", kTinyLlama, "--task", task}},
+           {File("q.jsonl"), {"sweep", kTinyLlama, "--task", File("q.jsonl")}},
+           {File("q.jsonl"), {"probe", kTinyLlama, "--prompt-file", File("q.jsonl")}},
+           {File("q.jsonl"),
+            {"probe", kTinyLlama, "--prompt", "x", "--with",
+             "ratios(file=" + File("q.jsonl") + ")"}}}) {
+    const std::string before = ReadBytes(out);
+    const ProgramRun refused = RunMidscope(With(words, {"--out", out, "--overwrite"}));
+    EXPECT_EQ(refused.status, 2) << words.front();
+    EXPECT_THAT(refused.err, HasSubstr("is also an input")) << words.front();
+    EXPECT_EQ(ReadBytes(out), before);
+  }
 }
 
 TEST_F(ProgramOverwrite, LeavesTheOldFileUntilASampleIsDone) {

@@ -101,6 +101,11 @@ TEST(ProgramRefusals, WordsAndNumbers) {
        2,
        "Give integers >= 0, such as 0,1"},
       {{"sweep", kLlama, "--task", "kv:pairs=1", "--out", ""}, 2, "option --out: it is empty"},
+      {{"sweep", kLlama, "--task", "kv:pairs=1", "--places", ""}, 2, "--places: it is empty"},
+      {{"probe", kLlama, "--prompt", "x", "--probes", ""}, 2, "option --probes: it is empty"},
+      {{"probe", kLlama, "--prompt", "x", "--answer", ""}, 2, "option --answer: it is empty"},
+      {{"probe", kLlama, "--prompt-file", "/dev/zero"}, 1, "a device, not a file"},
+      {{"sweep", kLlama, "--task", "text:file=/dev/full"}, 1, "not a file"},
   });
 }
 
