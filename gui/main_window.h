@@ -147,6 +147,7 @@ class MainWindow : public QMainWindow {
 
   QSize own_size_;  // initial size chosen by the window, until it is first shown
   Session* session_;
+  bool plots_dragging_ = false;  // whether the plots draw fast
   SettingHistory* history_;
   Selection* selection_;
   TriedSettings* tried_;

@@ -98,7 +98,9 @@ void MainWindow::WireSession() {
 
 // All panels are refreshed before any of them is painted: their plots queue their replots.
 void MainWindow::Refresh(Changes changes) {
-  for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
+  if (std::exchange(plots_dragging_, session_->dragging()) != session_->dragging()) {
+    for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
+  }
   if (changes & Change::kModel) ShowModel();
   if (changes & Change::kPrompts) {
     prompt_panel_->ShowPlaces(session_->prompts(), session_->place());

@@ -211,8 +211,14 @@ void ScanPanel::Start() {
 }
 
 void ScanPanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings | Change::kMeans))
-    ShowCost();
+  if (changes & (Change::kModel | Change::kPrompts | Change::kSettings | Change::kMeans)) {
+    cost_waits_ = true;
+    if (DrawsAtOnce()) {
+      ShowCost();
+    } else {
+      DrawWhenShown();
+    }
+  }
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
     return;
   ShowState(ShownRecord());  // updates the button even if the panel is hidden
@@ -239,6 +245,7 @@ void ScanPanel::OfferViews(const Record* record) {
 
 // The scan runs every prompt once, then a part of it for each item.
 void ScanPanel::ShowCost() {
+  cost_waits_ = false;
   QString text = tr("Scan");
   ErrorText([&] {
     if (!session()->ready() || !session()->prompt()) return;
@@ -276,6 +283,7 @@ void ScanPanel::ShowState(const Record* record) {
 }
 
 void ScanPanel::Draw() {
+  if (cost_waits_) ShowCost();
   const Record* record = ShownRecord();
   OfferViews(record);
   ShowState(record);

@@ -53,7 +53,8 @@ class ScanPanel : public Panel {
   QPushButton* start_;
   QLabel* note_;
   std::vector<ScanView> views_;
-  QString new_view_;  // name of a view that arrived while another one was shown; "": none
+  QString new_view_;         // name of a view that arrived while another one was shown; "": none
+  bool cost_waits_ = false;  // the cost on the button is computed when the panel is shown
 };
 
 }  // namespace midscope

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kTail = 0.01;  // share of values at each end that the initial range may exclude
 constexpr int kMostNamed = 4;   // largest number of layers named at the edge of the frame
+constexpr int kBandBins = 4;    // bins of a line that are one bin of a band
 
 }  // namespace
 
@@ -80,24 +81,30 @@ void ChannelPlot::SetMarkedToken(int64_t token) {
 }
 
 QCPGraph* ChannelPlot::AddLine(const QVector<double>& smoothed, const QString& name,
-                               const QPen& pen) {
+                               const QPen& pen, Extremes drawn) {
   QCPGraph* graph = addGraph();
   graph->setName(name);
   graph->setPen(pen);
   graph->setAdaptiveSampling(true);
   graph->removeFromLegend();
   QVector<QCPGraphData> points;
-  points.reserve(2 * (smoothed.size() / bin_ + 1));
-  const auto add = [&](qsizetype at) {
-    points.append(QCPGraphData(static_cast<double>(at), smoothed[at]));
+  // A band is filled as a polygon, which takes Qt several times as long as a line.
+  const qsizetype bin = drawn == Extremes::kBoth || bin_ == 1 ? bin_ : kBandBins * bin_;
+  points.reserve(2 * (smoothed.size() / bin + 1));
+  const auto add = [&](QVector<double>::const_iterator at) {
+    points.append(QCPGraphData(static_cast<double>(at - smoothed.begin()), *at));
   };
   for (qsizetype begin = std::min<qsizetype>(view_.dropped, smoothed.size());
-       begin < smoothed.size(); begin += bin_) {
+       begin < smoothed.size(); begin += bin) {
     const auto first = smoothed.begin() + begin;
-    const auto end = smoothed.begin() + std::min<qsizetype>(begin + bin_, smoothed.size());
+    const auto end = smoothed.begin() + std::min<qsizetype>(begin + bin, smoothed.size());
     const auto [least, largest] = std::minmax_element(first, end);
-    add(std::min(least, largest) - smoothed.begin());
-    if (least != largest) add(std::max(least, largest) - smoothed.begin());
+    if (drawn != Extremes::kBoth) {
+      add(drawn == Extremes::kLeast ? least : largest);
+      continue;
+    }
+    add(std::min(least, largest));
+    if (least != largest) add(std::max(least, largest));
   }
   graph->data()->set(points, true);
   return graph;
@@ -157,8 +164,8 @@ void ChannelPlot::AddMean(const MeanLine& line, Side side) {
   QColor fill = SideColor(side);
   fill.setAlpha(45);
   const QString name = side == Side::kA ? tr("A") : tr("B");
-  QCPGraph* below = AddLine(lower, tr("%1, mean − s.d.").arg(name), Qt::NoPen);
-  QCPGraph* above = AddLine(upper, tr("%1, mean + s.d.").arg(name), Qt::NoPen);
+  QCPGraph* below = AddLine(lower, tr("%1, mean − s.d.").arg(name), Qt::NoPen, Extremes::kLeast);
+  QCPGraph* above = AddLine(upper, tr("%1, mean + s.d.").arg(name), Qt::NoPen, Extremes::kLargest);
   above->setBrush(fill);
   above->setChannelFillGraph(below);
   (side == Side::kA ? band_a_ : band_b_) = above;
@@ -223,8 +230,8 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   view_ = view;
   if (!same_a) hidden_a_ = hidden_a ? *hidden_a : Record{};
   if (!same_b) hidden_b_ = hidden_b ? *hidden_b : Record{};
-  rows_a_ = RowsOf(hidden_a_);
-  rows_b_ = RowsOf(hidden_b_);
+  if (!same_a || !same_view) rows_a_ = RowsOf(hidden_a_);
+  if (!same_b || !same_view) rows_b_ = RowsOf(hidden_b_);
   bin_ = BinOf(ShownPositions());
   Draw();
   if (!keep_range) FitView();
@@ -324,6 +331,7 @@ void ChannelPlot::RestyleData() {
   line.setAlpha(120);
   marked_->setPen(QPen(line, 1, Qt::DotLine));
   for (QCPItemText* note : {above_, below_}) note->setColor(text);
+  bin_ = BinOf(ShownPositions());
   Draw();
   QueueReplot();
 }

@@ -124,7 +124,7 @@ class ChannelPlot : public Plot {
   void DrawFactors();
   // Number of positions per bin if that many positions are shown; the smallest and largest value of
   // each bin are drawn.
-  static int64_t BinOf(double positions);
+  int64_t BinOf(double positions) const;
   double ShownPositions() const;
   void FollowZoom();
   // The point of a line nearest to a position; nullptr if none is near.
@@ -135,7 +135,9 @@ class ChannelPlot : public Plot {
   // dropped.
   QString RhoText(double rho) const;
   double RhoOf(const QVector<double>& values) const;
-  QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen);
+  enum class Extremes { kBoth, kLeast, kLargest };  // values of a bin that are drawn
+  QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen,
+                    Extremes drawn = Extremes::kBoth);
   void AddLayers(const Rows& rows, Side side, bool faint);
   MeanLine MeanOf(const Rows& rows) const;
   void AddMean(const MeanLine& line, Side side);

@@ -216,7 +216,7 @@ void ChannelPlot::keyPressEvent(QKeyEvent* event) {
 namespace {
 
 // Number of bins per line; with more positions, a point represents several.
-constexpr int64_t kMostBins = 1024;
+constexpr int64_t kMostBins = 512;
 
 double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
   return static_cast<double>(
@@ -229,22 +229,25 @@ double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
 QVector<double> ChannelPlot::Smoothed(const QVector<double>& values) const {
   const auto dropped = static_cast<qsizetype>(view_.dropped);
   const qsizetype reach = (std::max<int64_t>(view_.smoothing, 1) - 1) / 2;
-  QVector<double> sums(values.size() + 1, 0.0);
-  for (qsizetype i = 0; i < values.size(); ++i) {
-    sums[i + 1] = sums[i] + (i < dropped ? 0 : values[i]);
-  }
-  QVector<double> smoothed = values;
-  for (qsizetype i = dropped; reach > 0 && i < values.size(); ++i) {
+  if (reach == 0) return values;
+  const qsizetype size = values.size();
+  std::vector<double> sums_before(static_cast<size_t>(size) + 1, 0.0);
+  double* sums = sums_before.data();  // QVector's operator[] checks for shared data each time
+  for (qsizetype i = 0; i < size; ++i) sums[i + 1] = sums[i] + (i < dropped ? 0 : values[i]);
+  QVector<double> smoothed_values = values;
+  double* smoothed = smoothed_values.data();
+  for (qsizetype i = dropped; i < size; ++i) {
     const qsizetype first = std::max(i - reach, dropped);
-    const qsizetype last = std::min(i + reach, values.size() - 1);
+    const qsizetype last = std::min(i + reach, size - 1);
     smoothed[i] = (sums[last + 1] - sums[first]) / static_cast<double>(last - first + 1);
   }
-  return smoothed;
+  return smoothed_values;
 }
 
-int64_t ChannelPlot::BinOf(double positions) {
+int64_t ChannelPlot::BinOf(double positions) const {
   int64_t bin = 1;
-  while (positions >= static_cast<double>(2 * bin * kMostBins)) bin *= 2;
+  const int64_t most = dragging() ? kMostBins / 2 : kMostBins;
+  while (positions >= static_cast<double>(2 * bin * most)) bin *= 2;
   return bin;
 }
 
@@ -279,9 +282,11 @@ QString ChannelPlot::RhoText(double rho) const {
 ChannelPlot::MeanLine ChannelPlot::MeanOf(const Rows& rows) const {
   if (rows.empty()) return {};
   const qsizetype positions = rows.values.front().size();
-  QVector<double> sum(positions, 0.0);
-  QVector<double> squares(positions, 0.0);
-  QVector<double> raw(positions, 0.0);
+  MeanLine line{QVector<double>(positions, 0.0), QVector<double>(positions, 0.0), 0};
+  QVector<double> raw_sums(positions, 0.0);
+  double* sum = line.mean.data();
+  double* squares = line.deviation.data();
+  double* raw = raw_sums.data();
   int64_t count = 0;
   for (size_t i = 0; i < rows.values.size(); ++i) {
     if (!InMean(static_cast<int64_t>(rows.layers.value(static_cast<qsizetype>(i))))) continue;
@@ -295,12 +300,11 @@ ChannelPlot::MeanLine ChannelPlot::MeanOf(const Rows& rows) const {
     ++count;
   }
   if (count == 0) return {};
-  MeanLine line{sum, squares, RhoOf(raw)};
+  line.rho = RhoOf(raw_sums);
   for (qsizetype at = 0; at < positions; ++at) {
-    line.mean[at] = sum[at] / static_cast<double>(count);
-    const double variance =
-        squares[at] / static_cast<double>(count) - line.mean[at] * line.mean[at];
-    line.deviation[at] = std::sqrt(std::max(variance, 0.0));
+    sum[at] /= static_cast<double>(count);
+    const double variance = squares[at] / static_cast<double>(count) - sum[at] * sum[at];
+    squares[at] = std::sqrt(std::max(variance, 0.0));
   }
   return line;
 }
