@@ -166,10 +166,15 @@ std::vector<int64_t> CapturePart::RowsOf(const SequenceInfo& sequence) const {
       first = sequence.prompt_tokens - 1;
       break;
     case Rows::kList: {
-      std::vector<int64_t> inside;
-      std::copy_if(row_list.begin(), row_list.end(), std::back_inserter(inside),
-                   [&](int64_t row) { return row < sequence.rows; });
-      return inside;
+      // Ascending.
+      if (!row_list.empty() && row_list.back() >= sequence.rows) {
+        throw UsageError("hook point " + Quote(name),
+                         fmt::format("row {} is not in the prompt and its answer, which have {} "
+                                     "rows, counted from 0",
+                                     row_list.back(), sequence.rows),
+                         "Give rows of the prompt, or \"last\"");
+      }
+      return row_list;
     }
   }
   return Numbers(first, last - first);
@@ -288,10 +293,11 @@ std::vector<Record> CaptureHook::Records() && {
   for (size_t i = 0; i < parts_.size(); ++i) {
     Stored& stored = stored_[i];
     if (stored.shape.sizes.empty()) {
-      throw UsageError("hook point " + Quote(parts_[i].name),
-                       stored.rows.empty() ? "none of the rows is in the prompt"
-                                           : "this model does not compute it",
-                       "core/decoder/hooks.h lists the points and their limits");
+      throw UsageError(
+          "hook point " + Quote(parts_[i].name),
+          stored.rows.empty() ? "none of the rows is in the prompt"
+                              : "this model does not compute it",
+          "Choose a point of a layer that has such a part: midscope info MODEL names them");
     }
     Record record;
     record.name = parts_[i].name;

@@ -63,6 +63,27 @@ def reading_answer() -> Iterator[None]:
         raise Error("engine", f"its answer is damaged ({type(error).__name__}: {error})", "Load the model again") from error
 
 
+def check_texts(**texts: Any) -> None:
+    """Raises Error (usage) for the first argument that is not text, or that has half of a surrogate pair."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise Error(name, f"it must be text (str), not {type(text).__name__}", usage=True)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Error(name, f"character {error.start} is half of a surrogate pair, which is not Unicode text",
+                        "Decode its file with errors='replace'", usage=True) from error
+
+
+def plain_value(value: Any) -> Any:
+    """Returns numpy's numbers and arrays, and paths, as the values of Python that a request is made of."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"a value of type {type(value).__name__}")
+
+
 def show_note(text: str) -> None:
     """Shows a note of the engine as a warning at the caller's line, once."""
     inside = (os.path.dirname(__file__), contextlib.__file__)  # contextlib: reading_answer
@@ -113,6 +134,7 @@ class Engine:
     def __init__(self, remote: str | None = None):
         self._command = command_line(remote)
         self._lock = threading.RLock()
+        self._calls_back = False  # while a hook or a progress function runs
         self._last_id = 0
         self._buffer = bytearray(BUFFER_BYTES)
         self._filled = 0  # bytes of the buffer that have come
@@ -151,6 +173,9 @@ class Engine:
         here.
         """
         with self._lock:
+            if self._calls_back:  # of the same thread: others wait for the lock
+                raise Error("hook", f"it may not use the model ({method}): the run that called it has not ended",
+                            "Store in the hook what you need, and use the model after the run", usage=True)
             self._last_id += 1
             number = self._last_id
             raised: BaseException | None = None
@@ -171,9 +196,11 @@ class Engine:
                         raise self._error(message["error"])
                     return message["result"]
                 if "question" in message:
-                    reply: dict[str, Any] = {"reply": message["question"]}
+                    reply: dict[str, Any] = {"reply": message["question"], "value": None}
                     try:
-                        reply["value"] = on_question(message.get("about", {})) if on_question and not raised else None
+                        if on_question and not raised:
+                            with self._calling_back():
+                                reply["value"] = on_question(message.get("about", {}))
                     except BaseException as error:
                         raised = error
                         reply["error"] = str(error) or type(error).__name__
@@ -183,9 +210,11 @@ class Engine:
                     continue
                 try:
                     if "progress" in message and on_progress:
-                        on_progress(message["progress"])
+                        with self._calling_back():
+                            on_progress(message["progress"])
                     elif "partial" in message and on_partial:
-                        on_partial(message["partial"])
+                        with self._calling_back():
+                            on_partial(message["partial"])
                     elif "log" in message:
                         note = str(message["log"]).removeprefix("midscope: ")  # commands begin their lines so
                         if message.get("warning") or note.startswith(NOTES):
@@ -193,6 +222,14 @@ class Engine:
                 except BaseException as error:
                     raised = error
                     self._send({"cancel": number})
+
+    @contextlib.contextmanager
+    def _calling_back(self) -> Iterator[None]:
+        self._calls_back = True
+        try:
+            yield
+        finally:
+            self._calls_back = False
 
     def close(self) -> None:
         """Ends the process; running work is cancelled."""
@@ -242,7 +279,11 @@ class Engine:
         return Error("engine", why + (f"; its last words:\n{last}" if last else ""), "Load the model again")
 
     def _send(self, message: dict[str, Any]) -> None:
-        frame = msgpack.packb(message, use_bin_type=True)
+        try:
+            frame = msgpack.packb(message, use_bin_type=True, default=plain_value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Error("request", f"an argument cannot be sent: {error}", "Give text, numbers and lists of these",
+                        usage=True) from error
         if len(frame) > self._frame_bytes:
             raise Error("request", f"it has {len(frame)} bytes, more than a frame takes", "Send less at once", usage=True)
         data = memoryview(struct.pack("<I", len(frame)) + frame)

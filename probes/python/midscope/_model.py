@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from midscope._engine import Engine, Error, reading_answer
+from midscope._engine import Engine, Error, check_texts, reading_answer
 from midscope._progress import Progress
 from midscope._prompt import Prompt, prompt_format
 from midscope._results import Generation, Run, WhatIf, first_record, read_records
@@ -75,6 +75,7 @@ class Model:
             >>> own = model.prompt("Frank bought: a kite. Frank bought:", gold="a kite", answer=" a kite")
             >>> own.tokens, own.spans["gold"]
         """
+        check_texts(text=text, answer=answer, question=question, system=system, bos=bos)
         params: dict[str, Any] = {"text": text, "answer": answer, "question": question, "format": prompt_format(chat, system, bos)}
         if gold is not None:
             params["gold"] = gold if isinstance(gold, str) else list(gold)
@@ -103,6 +104,7 @@ class Model:
             >>> prompt = model.task("list:lines=10", place=5, sample=3)
             >>> prompt.text, prompt.answer
         """
+        check_texts(task=task, system=system, bos=bos)
         params = {"task": self._task_there(task), "sample": sample, "seed": seed, "format": prompt_format(chat, system, bos)}
         if place is not None:
             params["places"] = str(place)
@@ -110,16 +112,16 @@ class Model:
 
     # --- measuring
 
-    def run(self, prompt: Prompt, setting: str = "none", capture: Sequence[str | dict[str, Any]] = (), *,
-            probes: str | None = None, channels: Sequence[int] = (), logits: bool = True, **options: Any) -> Run:
+    def run(self, prompt: Prompt | str, setting: str = "none", capture: str | Sequence[str | dict[str, Any]] = (), *,
+            probes: str | Sequence[str] | None = None, channels: Sequence[int] = (), logits: bool = True, **options: Any) -> Run:
         """Runs a prompt in full.
 
         Args:
-            prompt: of this model.
+            prompt: of this model, or text: ``model.run("The mill is")``.
             setting: what to change, such as ``"ms-poe(min=1.2, max=1.8)"``.
             capture: hook points (TransformerLens' names) whose activations are returned: names, or
                 ``{"point": NAME, "rows": "all" | "last" | "answer" | [row, ...], "heads": [...]}``.
-            probes: names of probes as in ``midscope probe --probes``, such as ``"default,logit_lens"``.
+            probes: names of probes as in ``midscope probe --probes``, such as ``"default,logit_lens"``, or a list of names.
             channels: hidden channels to return in record ``hidden_channels``.
             logits: whether to return the logits after the last prompt token.
             options: options of probes as in ``midscope probe``, with _ for -.
@@ -137,25 +139,27 @@ class Model:
             >>> run.attention.sel(layer=12, head=3)
             >>> run["blocks.12.hook_resid_post"].shape
         """
-        self._use(prompt)
+        check_texts(setting=setting)
+        prompt = self._use(prompt)
         given = {name.replace("_", "-"): value for name, value in options.items()}
-        if probes:
-            given["probes"] = probes
+        if probes is not None:
+            given["probes"] = _joined("probes", probes)
         params = {"place": prompt.place_index, "setting": setting, "options": given, "channels": list(channels),
-                  "logits": logits, "capture": [_capture(part) for part in capture],
+                  "logits": logits,
+                  "capture": [_capture(part) for part in ([capture] if isinstance(capture, (str, dict)) else capture)],
                   "hooks": [part for part, _ in self._hooks]}
         return Run(self, prompt, setting, self._request("run", params, on_question=self._answer_hook))
 
-    def what_if(self, prompt: Prompt) -> WhatIf:
+    def what_if(self, prompt: Prompt | str) -> WhatIf:
         """Returns a function that runs settings of the prompt from cached activations, which takes milliseconds.
 
         Example:
             >>> live = model.what_if(prompt)
             >>> live("channel(100, factor=-1, layers=8-25)").answer_nll
         """
-        return WhatIf(self, prompt)
+        return WhatIf(self, self._use(prompt))
 
-    def generate(self, prompt: Prompt, setting: str = "none", *, new_tokens: int = 32) -> Generation:
+    def generate(self, prompt: Prompt | str, setting: str = "none", *, new_tokens: int = 32) -> Generation:
         """Continues a prompt with the likeliest tokens (greedy decoding).
 
         Args:
@@ -166,9 +170,10 @@ class Model:
             midscope.Error: the setting does not fit the model, or the text would exceed its context.
 
         Example:
-            >>> model.generate(model.prompt("The capital of France is"), new_tokens=3).text
+            >>> model.generate("The capital of France is", new_tokens=3).text
         """
-        self._use(prompt)
+        check_texts(setting=setting)
+        prompt = self._use(prompt)
         result = self._request("generate", {"place": prompt.place_index, "setting": setting, "new_tokens": new_tokens})
         return Generation(first_record(self, result))
 
@@ -276,7 +281,9 @@ class Model:
         arguments = ["sweep", self._name, "--task", self._task_there(task), "--seed", str(seed), "--json"]
         if _places(places):
             arguments += ["--places", _places(places)]
-        for setting in [settings] if isinstance(settings, str) else settings:
+        settings = [settings] if isinstance(settings, str) else list(settings)
+        _joined("settings", settings)
+        for setting in settings:
             arguments += ["--with", setting]
         if samples is not None:
             arguments += ["--samples", str(samples)]
@@ -303,8 +310,9 @@ class Model:
             heads: numbers of heads; default all.
 
         Raises:
-            ValueError: at the run, if fn returns another shape. Other exceptions of fn are raised there, too, and cancel the run.
-            midscope.Error: at the run, if the model has no such point or head.
+            ValueError: at the run, if fn returns another shape, or other values than numbers. Other exceptions of fn are raised
+                there, too, and cancel the run.
+            midscope.Error: at the run, if the model has no such point or head, or the prompt no such row, or if fn uses the model.
 
         Example:
             >>> def zero(activation, point):
@@ -332,7 +340,14 @@ class Model:
         changed = fn(activation, point)
         if changed is None:
             return None
-        changed = np.ascontiguousarray(changed, dtype="<f4")
+        if np.iscomplexobj(changed):
+            raise ValueError(f"the hook at {point} returned complex numbers")
+        try:
+            changed = np.ascontiguousarray(changed, dtype="<f4")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the hook at {point} returned a {type(changed).__name__}, not an array of numbers") from error
+        if np.isnan(changed).any():
+            raise ValueError(f"the hook at {point} returned NaN")
         if changed.shape != activation.shape:
             raise ValueError(f"the hook at {point} returned shape {changed.shape} for {activation.shape}")
         return {"dtype": "float32", "shape": list(changed.shape), "data": changed.tobytes()}
@@ -352,10 +367,15 @@ class Model:
             >>> setting = model.ratios(np.full((30, 9), 1.5))
             >>> model.run(prompt, setting).answer_nll   # equals "pi(1.5)"
         """
-        table = np.asarray(ratios, dtype=np.float64)
+        try:
+            table = np.asarray(ratios, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise Error("ratios", "they are not an array of numbers", "Give [layer, head]", usage=True) from error
         expected = (self.config["layers"], self.config["heads"])
         if table.shape != expected:
             raise Error("ratios", f"their shape is {table.shape}, the model has {expected}", "Give [layer, head]", usage=True)
+        for layer, head in np.argwhere(~((table >= 0.01) & (table <= 1000)))[:1].tolist():
+            raise Error("ratios", f"that of L{layer}H{head} is {table[layer, head]:g}", "Give 0.01 to 1000", usage=True)
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(["layer", "head", "ratio"])
@@ -415,12 +435,18 @@ class Model:
     def _request(self, method: str, params: dict[str, Any], **callbacks: Any) -> Any:
         return self._engine.request(method, params, **callbacks)
 
-    def _use(self, prompt: Prompt) -> None:
-        if self._current is prompt:
-            return
-        self._current = None
-        self._request("set_prompt", prompt._params)
-        self._current = prompt
+    def _use(self, prompt: Prompt | str) -> Prompt:
+        """Makes the prompt, or one of this text, the engine's current one, and returns it."""
+        if isinstance(prompt, str):
+            prompt = self.prompt(prompt)
+        if not isinstance(prompt, Prompt):
+            raise Error("prompt", f"it must be text, or a prompt of model.prompt or model.task, not {type(prompt).__name__}",
+                        usage=True)
+        if self._current is not prompt:
+            self._current = None
+            self._request("set_prompt", prompt._params)
+            self._current = prompt
+        return prompt
 
 
 def _capture(part: str | dict[str, Any]) -> dict[str, Any]:
@@ -429,8 +455,20 @@ def _capture(part: str | dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in part.items() if value is not None}
 
 
+def _joined(name: str, values: str | Sequence[int | str]) -> str:
+    """Returns values as a command takes them, "1,5". Raises Error if there are none."""
+    try:
+        text = values if isinstance(values, str) else ",".join(str(value) for value in values)
+    except TypeError as error:
+        raise Error(name, f"it must be a text or a list, not {type(values).__name__}", usage=True) from error
+    if not text:
+        raise Error(name, "it is empty", "Give at least one, or leave it out", usage=True)
+    check_texts(**{name: text})
+    return text
+
+
 def _places(places: str | Sequence[int | str]) -> str:
-    return places if isinstance(places, str) else ",".join(str(place) for place in places)
+    return "" if isinstance(places, str) and not places else _joined("places", places)
 
 
 def load(model: str = "embedded", remote: str | None = None, *, adapter: str | None = None, dtype: str = "auto",

@@ -238,13 +238,19 @@ def open(file: str) -> Any:  # noqa: A001 - the name of the public function
     Its nodes are the records of the file, under their names; data/SCHEMA.md describes them.
 
     Raises:
-        OSError: the file does not exist or is not HDF5.
+        OSError: the file does not exist, or is not a file of results (HDF5).
 
     Example:
         >>> sweep = model.sweep("list:lines=5", places=[1, 5], samples=2, score="likelihood", file="run.h5")
         >>> midscope.open("run.h5")["sweep"].answer_nll.dims
     """
-    tree = xr.open_datatree(file, engine="h5netcdf", phony_dims="access", group="/entry")
+    try:
+        tree = xr.open_datatree(file, engine="h5netcdf", phony_dims="access", group="/entry")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise OSError(f"{file}: it is not a file of results (HDF5), such as model.sweep(file='run.h5') writes, or it is damaged: "
+                      f"{error}") from error
     # The file's group of a record that has an array of its own name ends in _record.
     nodes = {"/" + name.removesuffix("_record"): node for name, node in tree.children.items()}
     return xr.DataTree.from_dict({"/": tree.dataset, **nodes})

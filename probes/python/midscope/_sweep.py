@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -57,6 +58,7 @@ def command_error(command: str, status: int, err: str) -> Error:
     """Returns the error of a command of the program that ended with `status` after writing `err`."""
     last = [line for line in err.splitlines() if line.startswith("midscope: ")]
     text = last[-1][len("midscope: "):] if last else f"it ended with status {status}"
+    text = re.sub(r"(?:option )?--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)  # as arguments are named
     if status == INTERRUPTED:
         return Cancelled("midscope " + command, text)
     thing, _, rest = text.partition(": ")

@@ -143,6 +143,61 @@ class Client(unittest.TestCase):
                 self.model.run(self.prompt)
         self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
 
+    def test_a_hook_may_not_use_the_model_and_returns_numbers_of_rows_that_exist(self):
+        def run_with(fn, **where):
+            with self.model.hook("blocks.0.hook_resid_pre", fn, **where):
+                self.model.run(self.prompt)
+
+        with self.assertRaisesRegex(midscope.Error, "may not use the model"):
+            run_with(lambda activation, point: self.model.run(self.prompt))
+        with self.assertRaisesRegex(midscope.Error, "may not use the model"):
+            run_with(lambda activation, point: self.model.prompt("x"))
+        with self.assertRaisesRegex(midscope.Error, "row 9999 is not in the prompt"):
+            run_with(lambda activation, point: None, rows=[0, 9999])
+        with self.assertRaisesRegex(midscope.Error, "row 9999 is not in the prompt"):
+            self.model.run(self.prompt, capture=[{"point": "hook_embed", "rows": [9999]}])
+        for returned, reason in [("x", "a str"), (1j, "complex"), (float("nan"), "NaN"), ([1, 2], "shape")]:
+            with self.assertRaisesRegex(ValueError, "blocks.0.hook_resid_pre returned " + reason):
+                run_with(lambda activation, point, returned=returned: np.array(returned) * np.ones_like(activation)
+                         if isinstance(returned, (complex, float)) else returned)
+        self.assertGreater(self.model.run(self.prompt).answer_nll, 0)
+
+    def test_arguments_of_the_wrong_kind_are_named(self):
+        model = self.model
+        for work, message in [
+                (lambda: model.prompt(5), r"^text: it must be text \(str\), not int"),
+                (lambda: model.prompt(b"x"), "^text: it must be text"),
+                (lambda: model.prompt("x \ud800"), "^text: character 2 is half"),
+                (lambda: model.prompt("x", answer=" \udfff"), "^answer: character 1"),
+                (lambda: model.prompt("x", spans={"gold": ("a", object())}), "^request: an argument cannot be sent"),
+                (lambda: model.task(None), "^task: it must be text"),
+                (lambda: model.run(None), "^prompt: it must be text, or a prompt"),
+                (lambda: model.run(self.prompt, 5), "^setting: it must be text"),
+                (lambda: model.run(self.prompt, probes=[]), "^probes: it is empty"),
+                (lambda: model.sweep(TASK, places=[]), "^places: it is empty"),
+                (lambda: model.sweep(TASK, places=3), "^places: it must be a text or a list, not int"),
+                (lambda: model.sweep(TASK, settings=[]), "^settings: it is empty"),
+                (lambda: model.sweep(TASK, score="x"), "^score: 'x' is not one of its choices"),
+                (lambda: model.scan(TASK, places=[]), "^places: it is empty"),
+                (lambda: model.ratios("x"), "^ratios: they are not an array of numbers"),
+                (lambda: model.ratios(np.full((30, 9), np.nan)), "^ratios: that of L0H0 is nan"),
+                (lambda: model.ratios(np.eye(30, 9)), "^ratios: that of L0H1 is 0")]:
+            with self.assertRaisesRegex(midscope.Error, message):
+                work()
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "q.jsonl"
+            text.write_text("{}")
+            with self.assertRaisesRegex(OSError, "q.jsonl: it is not a file of results"):
+                midscope.open(text)
+        self.assertEqual(model.task(TASK, sample=np.int64(2), place=3).text, self.prompt.text)
+
+    def test_a_text_is_a_prompt(self):
+        made = self.model.prompt("The capital of France is")
+        run = self.model.run("The capital of France is", capture="hook_embed")
+        np.testing.assert_array_equal(run.logits.values, self.model.run(made).logits.values)
+        self.assertEqual(run["hook_embed"].sizes["position"], len(made.tokens))
+        self.assertEqual(self.model.what_if("The capital of France is")("none").prompt.text, made.text)
+
     def test_what_ifs_equal_full_runs(self):
         live = self.model.what_if(self.prompt)
         for setting in ["none", "channel(100, factor=-1, layers=8-25)", "pi(1.5)"]:
