@@ -137,6 +137,12 @@ RunnableModel OpenRunnableModel(const std::string& model) {
   opened.tokenizer->SetRows(opened.config.vocabulary);
   const std::vector<std::string>& notes = opened.tokenizer->notes();
   opened.config.notes.insert(opened.config.notes.end(), notes.begin(), notes.end());
+  const std::string name = ParseModelText(model).name;
+  const std::filesystem::path file = ResolveModel(model);
+  if (file != name && PathExists(name) && IsFolder(name)) {
+    opened.config.notes.push_back("the folder has no config.json: its only GGUF file, " +
+                                  file.filename().string() + ", is opened");
+  }
   return opened;
 }
 

@@ -25,7 +25,9 @@ using test::GgufWriter;
 using test::Raw;
 using test::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 GgufWriter& SetSplit(GgufWriter& writer, uint16_t number, uint16_t count, int32_t tensors) {
   return writer.RawValue("split.no", GgufType::kUint16, Raw(number))
@@ -95,10 +97,13 @@ TEST(GgufShards, AreOpenedByTheFolder) {
   const TemporaryFolder folder;
   WriteShards(folder);
   EXPECT_EQ(ResolveModel(folder.path().string()), First(folder));
+  EXPECT_THAT(OpenRunnableModel(folder.path().string()).config.notes,
+              Contains(HasSubstr("its only GGUF file, m-00001-of-00003.gguf, is opened")));
+  EXPECT_THAT(OpenRunnableModel(First(folder)).config.notes, Not(Contains(HasSubstr("is opened"))));
   folder.Write("other.gguf", "GGUF");
   EXPECT_THAT(OpenError(folder.path().string()),
               AllOf(HasSubstr("holds several GGUF files"), HasSubstr("other.gguf"),
-                    HasSubstr("m-00001-of"), ::testing::Not(HasSubstr("m-00002-of"))));
+                    HasSubstr("m-00001-of"), Not(HasSubstr("m-00002-of"))));
 }
 
 TEST(GgufShards, OtherThanTheFirstNameIt) {
