@@ -92,8 +92,10 @@ void WindowActions::AddView() {
                 [this](const QString& path) {
                   window_->session()->FlushChanges();
                   for (Plot* plot : window_->plots()) plot->replot();
-                  if (!window_->grab().save(path))
-                    throw Failure("'" + path.toStdString() + "'", "it could not be written");
+                  if (!window_->grab().save(path)) {
+                    throw Failure("'" + path.toStdString() + "'", "it could not be written",
+                                  "Give a path that ends in .png, in a folder that exists");
+                  }
                 });
 }
 

@@ -55,8 +55,10 @@ ReportProcess::~ReportProcess() {
 }
 
 void ReportProcess::Start(const QString& results, const QString& path) {
-  if (process_.state() != QProcess::NotRunning)
-    throw Failure("report '" + path.toStdString() + "'", "another one is being written");
+  if (running()) {
+    throw Failure("report '" + path.toStdString() + "'",
+                  "that to " + path_.toStdString() + " is being written", "Wait until it exists");
+  }
   path_ = path;
   process_.start(QString::fromStdString(FindEngineProgram()),
                  {QStringLiteral("report"), results, QStringLiteral("--out"), path,

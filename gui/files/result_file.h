@@ -32,7 +32,6 @@ struct OpenedResults {
 OpenedResults ReadResults(const ResultFiles& files, const QString& path);
 
 // Runs `midscope report` for a results file, beside the window.
-
 class ReportProcess : public QObject {
   Q_OBJECT
 
@@ -44,6 +43,7 @@ class ReportProcess : public QObject {
   // Writes the report of `results` to `path` by `midscope report`, replacing an existing file.
   // Throws Error if the program is not found, or another report is being written.
   void Start(const QString& results, const QString& path);
+  bool running() const { return process_.state() != QProcess::NotRunning; }
   // A path for a results file that exists until the next report.
   QString TemporaryResults();
 

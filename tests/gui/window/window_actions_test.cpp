@@ -43,7 +43,7 @@ class WindowActionsTest : public QObject {
       ended = true;
     });
     script.Start();
-    const bool in_time = QTest::qWaitFor([&] { return ended; }, 20000);
+    const bool in_time = QTest::qWaitFor([&] { return ended; }, 60000);
     return in_time ? why : QStringLiteral("it did not end");
   }
 
@@ -56,6 +56,21 @@ class WindowActionsTest : public QObject {
       QVERIFY2(words.match(id).hasMatch(), qPrintable(id));
       QVERIFY2(!item.entry.title.isEmpty() && !item.entry.help.isEmpty(), qPrintable(id));
     }
+  }
+
+  void EachActionWaitsForTheReportBefore() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    int status = 0;
+    const QString why = Status(rig.window,
+                               {"report " + folder.filePath("a.html"),
+                                "report " + folder.filePath("b.html"),
+                                "screenshot " + folder.filePath("none/c.png")},
+                               &status);
+    QVERIFY2(why.contains("ends in .png"), qPrintable(why));
+    QCOMPARE(status, 1);
+    QVERIFY(QFile::exists(folder.filePath("a.html")) && QFile::exists(folder.filePath("b.html")));
   }
 
   void NoShortcutIsTakenTwice() {
