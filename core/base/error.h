@@ -50,7 +50,7 @@ class Cancelled : public std::exception {
 // A failure of a compute device; another device may be able to do the same work.
 class DeviceError : public Error {
  public:
-  // `lost`: the device can run nothing any more.
+  // `lost`: whether the device can run no further work.
   DeviceError(bool lost, const std::string& thing, const std::string& reason,
               const std::string& remedy)
       : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}

@@ -33,7 +33,7 @@ class JsonFields {
   const std::string& where() const { return where_; }
   const nlohmann::json& json() const { return json_; }
 
-  // Throws if there is a field that is not among `known`.
+  // Throws Error if the object has a field that is not in `known`.
   void RefuseOthers(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -41,7 +41,7 @@ class JsonFields {
     }
   }
 
-  // Returns null if the field is absent or null.
+  // Returns the field's value; null if the field is absent or JSON's null.
   const nlohmann::json* Find(const std::string& key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;

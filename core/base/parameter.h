@@ -98,7 +98,7 @@ ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
                          const std::string& thing);
 // Returns the error for a text that is not of the parameter's kind or not one of its choices.
 Error BadValue(const Parameter& parameter, const std::string& given, const std::string& thing);
-// Makes the same checks on a value that is already typed. Throws Error (usage).
+// Throws Error (usage) if the typed value does not have the parameter's kind or is not allowed.
 void CheckValue(const Parameter& parameter, const ParameterValue& value, const std::string& thing);
 
 // Returns the value as text: "1.5", "true", "a, b"; "" for no value. Numbers have the shortest form
@@ -127,7 +127,7 @@ Parameter TextListParameter(const std::string& name, const std::string& help);
 Parameter FileParameter(const std::string& name, const std::string& help);
 Parameter NumberParameter(const std::string& name, const std::string& help, double minimum,
                           double maximum, std::optional<double> default_value = {});
-// The default is the first choice.
+// Describes a kChoice parameter; its default is the first choice.
 Parameter ChoiceParameter(const std::string& name, const std::string& help,
                           const std::vector<std::string>& choices);
 // `maximum` may be kNoMaximum: no upper bound.
@@ -149,8 +149,9 @@ std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
 // Returns the value as JSON: null if it is empty.
 nlohmann::ordered_json ParameterJson(const ParameterValue& value);
 
-// A kNumber also accepts a number without a fraction; `true` gives value_if_bare if the parameter
-// has one. Throws Error (usage) in the same cases as ReadValue; does not check the range.
+// Reads a parameter's value from JSON. A kNumber also accepts a number without a fraction; `true`
+// gives value_if_bare if the parameter has one. Throws Error (usage) in the same cases as
+// ReadValue; does not check the range.
 ParameterValue ReadJsonValue(const Parameter& parameter, const nlohmann::ordered_json& json,
                              const std::string& thing);
 
