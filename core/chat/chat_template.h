@@ -58,7 +58,7 @@ struct ChatTokens {
   std::string eos;
 };
 
-// Returns the tokenizer's values.
+// Returns the tokenizer's bos_token and eos_token.
 ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 
 // Returns the beginning of `text` that consists of the tokenizer's begin-of-text tokens
@@ -74,8 +74,8 @@ std::string RenderChat(std::string_view template_text, const std::vector<ChatMes
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
 
-// Like the function above, with the tokenizer's template and tokens. If the tokenizer puts tokens
-// before a text and the template did not write them, they are inserted: the returned text is
+// Renders the messages with the tokenizer's own chat template and tokens. If the tokenizer puts
+// tokens before a text and the template did not write them, they are inserted: the returned text is
 // complete, and no tokens may be added.
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options = {});
@@ -85,9 +85,9 @@ std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage
 // lists these.
 std::string_view ChatFamilyTemplate(std::string_view family);
 
-// Returns the families' names.
+// Returns the names of the families that have a chat template here.
 std::vector<std::string> ChatFamilies();
-// Whether there is a family template of this name.
+// Whether `name` is a family that ChatFamilyTemplate accepts.
 bool IsChatFamily(std::string_view name);
 
 // Returns the template in a file (.jinja, as models ship it). Throws Error naming the file if it

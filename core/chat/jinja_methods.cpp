@@ -287,7 +287,7 @@ Value Range(const Arguments& arguments, const At& at) {
   const int64_t end = WholeNumber(given[given.size() > 1 ? 1 : 0], at);
   const int64_t step = given.size() > 2 ? WholeNumber(given[2], at) : 1;
   if (step == 0) Fail(at.line, "range() with step 0");
-  // The same limit as in Jinja's sandbox.
+  // The largest number of items of range(), as in Jinja's sandbox.
   constexpr int64_t kMaxRange = 100'000;
   if (std::min(begin, end) < -kMaxRange || std::max(begin, end) > kMaxRange ||
       step > 2 * kMaxRange || step < -2 * kMaxRange) {

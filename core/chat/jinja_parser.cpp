@@ -193,7 +193,8 @@ class Parser : private ExpressionParser {
     return With(std::move(node), std::move(call), std::move(body));
   }
 
-  // Parses up to the closing bracket; returns each parameter's default, or null.
+  // Parses a macro's parameters up to the closing bracket. Returns the default value of each, or
+  // null.
   std::vector<NodePtr> Parameters(Node* node) {
     std::vector<NodePtr> defaults;
     while (!TakeOperator(")")) {

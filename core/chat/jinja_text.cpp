@@ -308,7 +308,7 @@ Items SplitAtSpace(const std::string& text, int64_t most, const At& at) {
   for (skip(true); i < text.size(); skip(true)) {
     const size_t begin = i;
     if (most >= 0 && parts.size() == static_cast<size_t>(most)) {
-      // The rest keeps its white space, except at its end.
+      // The last part keeps its inner white space, but not that at its end.
       parts.push_back(
           Value::Text(StripCharacters(text.substr(begin), nullptr, false, true, at), at));
       return parts;

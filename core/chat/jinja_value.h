@@ -57,7 +57,8 @@ class Value {
   static Value Of(int64_t value) { return Value(Storage(value)); }
   static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
   static Value Of(double value) { return Value(Storage(value)); }
-  // Not charged to the budget: for values from the program or the template's text.
+  // Makes a string without charging it to the budget. For strings from the program or the
+  // template's text.
   static Value Text(std::string text);
   // The following three charge the value's size to the budget.
   static Value Text(std::string text, const At& at);
@@ -72,7 +73,7 @@ class Value {
 
   bool IsUndefined() const { return std::holds_alternative<std::monostate>(storage_); }
   bool IsNone() const { return std::holds_alternative<Nothing>(storage_); }
-  // These return null if the value is of another kind.
+  // Return the value's content; null if the value is of another kind.
   const bool* boolean() const { return std::get_if<bool>(&storage_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&storage_); }
   const double* real() const { return std::get_if<double>(&storage_); }
@@ -135,8 +136,8 @@ struct Loop {
   mutable Value changed = {};
   bool over = false;
 
-  // Returns an undefined value if loops have no such attribute. Throws Error for one that is not
-  // supported.
+  // Returns the attribute of `loop`, such as loop.index; an undefined value if Jinja's loops do not
+  // have it. Throws Error if it is not supported here.
   Value Attribute(std::string_view name, const At& at) const;
 };
 
