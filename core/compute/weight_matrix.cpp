@@ -170,7 +170,7 @@ void WeightMatrix::CopyQuantised(const kernels::Executor& executor) {
 
 namespace {
 
-// Number of rows that a thread gathers between two checks of the cancel flag.
+// Number of rows that Gather copies between two checks of the cancel flag.
 constexpr int64_t kGatheredRows = 64;
 
 }  // namespace
