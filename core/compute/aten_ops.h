@@ -121,8 +121,7 @@ class AtenOps : public LayerOps {
  protected:
   // A rotary table on the device: cos and sin, [rows, pairs] each.
   struct DeviceTable {
-    std::shared_ptr<const RotaryCache::Table>
-        host;  // keeps the table alive, so that its address is not reused
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps its memory from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
