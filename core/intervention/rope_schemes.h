@@ -34,12 +34,14 @@ double NtkBase(double base, double factor, int64_t dimensions);
 double DynamicNtkBase(double base, double factor, int64_t dimensions, double original_context,
                       double tokens);
 
-// The three variants of YaRN (Peng et al., arXiv 2309.00071). Pairs that turn often enough within
-// the original context are unchanged, and pairs that hardly turn are divided by the factor. Between
-// the two, kRepo    blends frequencies along a ramp that is linear in the pair's index (the public
-// code, transformers); kPaper   blends frequencies along a ramp that is linear in the number of
-// rotations (the paper's definition); kCream   blends wavelengths along kRepo's ramp (the code of
-// PoSE and CREAM).
+// The three variants of YaRN (Peng et al., arXiv 2309.00071). Pairs that turn often enough
+// within the original context are unchanged, and pairs that hardly turn are divided by the factor.
+// Between the two,
+//   kRepo    blends frequencies along a ramp that is linear in the pair's index (the public code,
+//            transformers);
+//   kPaper   blends frequencies along a ramp that is linear in the number of rotations (the paper's
+//            definition);
+//   kCream   blends wavelengths along kRepo's ramp (the code of PoSE and CREAM).
 enum class YarnForm { kRepo, kPaper, kCream };
 
 // Returns "repo", "paper" or "cream".
