@@ -68,8 +68,7 @@ class MemoryError : public Error {
       : Error(ErrorKind::kFailure, thing, reason, remedy) {}
 };
 
-// Messages about bugs, by which the outermost handlers of programs and jobs report exceptions other
-// than Error.
+// Messages by which the outermost handlers report exceptions other than Error, which are bugs.
 inline std::string BugProblem(const std::string& what) { return "internal error: " + what; }
 
 inline std::string BugMessage(const std::string& what) {

@@ -59,8 +59,7 @@ std::string ReadWholeFile(const std::string& path,
 // Makes the folder and its missing parent folders. Throws Error (failure), with the given remedy.
 void MakeFolder(const std::filesystem::path& folder, const std::string& remedy = "");
 
-// Writes the text to the file. If that fails, an existing file is unchanged. Throws Error
-// (failure).
+// Writes the text to the file. Throws Error (failure); an existing file is then unchanged.
 void WriteTextAt(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace midscope

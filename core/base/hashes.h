@@ -36,8 +36,7 @@ class ContentHash {
   std::unique_ptr<State> state_;
 };
 
-// Whether the text has the form of a digest of this kind. Callers check it before they use it as a
-// file name.
+// Whether the text has the form of a digest of this kind, as it must before it is used in a path.
 bool IsContentHash(const std::string& text, ContentHashKind kind);
 
 // The hash that identifies a model file in every output: XXH3-128 of its bytes.
@@ -49,8 +48,7 @@ std::string HashBytes(std::span<const std::byte> bytes);
 // the contents of a file by this digest.
 std::string ShortDigest(std::string_view text);
 
-// Returns the XXH3-128 of the bytes of all memory maps, in order, and gives their pages back to the
-// system.
+// Returns the XXH3-128 of the bytes of all maps, in order, and gives back their pages.
 std::string HashMaps(std::span<const MemoryMap> maps);
 
 // Returns the XXH3-128 of a file's bytes. Throws Error if the file cannot be read.

@@ -21,8 +21,8 @@ namespace midscope {
 // main().
 void GuardMappedFiles();
 
-// Registers a file mapping with the SIGBUS handler of GuardMappedFiles. Mappings beyond the
-// handler's capacity stay unguarded.
+// Registers a file mapping with GuardMappedFiles' handler. Mappings beyond its capacity stay
+// unguarded.
 class MappedFileGuard {
  public:
   explicit MappedFileGuard(std::span<const std::byte> bytes);

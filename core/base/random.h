@@ -30,8 +30,7 @@ class SplitMix64 {
     return NextFrom((0 - kBound) % kBound) % kBound;
   }
 
-  // Draws the same numbers as Below(bound) without a division per draw. For many draws with one
-  // bound.
+  // Draws the same numbers as Below(bound), without a division per draw.
   class Bound {
    public:
     explicit Bound(uint64_t bound)

@@ -74,8 +74,7 @@ size_t CountCharacters(std::string_view text, const At& at);
 // Returns the byte offset of the character at `index`, which is at most the number of characters.
 size_t CharacterOffset(std::string_view text, size_t index);
 
-// In jinja_format.cpp: return the results of pattern.format(arguments) and pattern % given in
-// Python.
+// In jinja_format.cpp: return pattern.format(arguments) and pattern % given, as in Python.
 Value FormatFields(const std::string& pattern, const Arguments& arguments, const At& at);
 Value FormatPercent(const Value& pattern, const Value& given, const At& at);
 

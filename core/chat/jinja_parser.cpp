@@ -193,8 +193,7 @@ class Parser : private ExpressionParser {
     return With(std::move(node), std::move(call), std::move(body));
   }
 
-  // Parses a macro's parameters up to the closing bracket. Returns the default value of each, or
-  // null.
+  // Parses a macro's parameters up to the closing bracket; returns each one's default, or null.
   std::vector<NodePtr> Parameters(Node* node) {
     std::vector<NodePtr> defaults;
     while (!TakeOperator(")")) {

@@ -57,8 +57,7 @@ class Value {
   static Value Of(int64_t value) { return Value(Storage(value)); }
   static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
   static Value Of(double value) { return Value(Storage(value)); }
-  // Makes a string without charging it to the budget. For strings from the program or the
-  // template's text.
+  // Does not charge the budget: for strings of the program or the template.
   static Value Text(std::string text);
   // The following three charge the value's size to the budget.
   static Value Text(std::string text, const At& at);

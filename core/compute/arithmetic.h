@@ -45,9 +45,8 @@ std::string ArithmeticName(const Arithmetic& arithmetic);
 // dequantised during products. kAuto: expanded if that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Whether the model must be expanded when it is opened, because its file has matrices in a format
-// that products cannot read: neither floats of at least 2 bytes nor quantised blocks (FP8, for
-// example).
+// Whether the model must be expanded, because its file has matrices that products cannot read:
+// neither floats of at least 2 bytes nor quantised blocks (FP8, for example).
 bool MustExpand(const ModelConfig& config);
 
 // Returns the storage for this model. kAuto becomes kExpanded or kStored; with integer products it
@@ -57,9 +56,8 @@ WeightStorage ResolveStorage(WeightStorage requested, const ModelConfig& config,
                              kernels::Dtype dtype, Products products = Products::kFloat);
 
 // Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: if the
-// CPU has bfloat16 instructions and all copies together are no larger than the limit of kAuto (1
-// GiB). float32: on x86, where Midscope's own product was measured to be at least as fast as
-// LibTorch's.
+// CPU has bfloat16 instructions and all copies together take at most 1 GiB. float32: on x86, where
+// Midscope's product was measured to be at least as fast as LibTorch's.
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
 
 // Returns the bytes that packing adds to expanded weights and the blocks stored with them: bfloat16
@@ -76,8 +74,7 @@ int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype);
 // The rule of --dtype auto depends on the model and the machine, never on a measurement, so that
 // the same command gives the same numbers.
 
-// The largest parameter count for which --dtype auto is float32 on a CPU. Models called 1.5B have
-// up to 1.54e9 parameters.
+// Largest parameter count for float32 by --dtype auto. "1.5B" models have up to 1.54e9.
 inline constexpr int64_t kMostFloat32Parameters = 1'550'000'000;
 
 // Returns bfloat16 if any layer is on a GPU, or if the model has more than kMostFloat32Parameters

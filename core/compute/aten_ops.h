@@ -23,15 +23,13 @@ namespace midscope {
 
 // Copies on a device of values that are requested repeatedly. Internal to core.
 
-// A cache of device copies of arrays, keyed by the arrays' contents; keeps the `most` latest
-// copies.
+// A cache of the device copies of the latest `most` arrays, keyed by their contents.
 template <class T>
 class KeptCopies {
  public:
   explicit KeptCopies(size_t most) : most_(most) {}
 
-  // Returns the cached copy of `values`; if there is none, calls copy(values) and caches the
-  // result.
+  // Returns the cached copy of `values`, or else copy(values), which it caches.
   template <class Copy>
   const at::Tensor& Of(const std::vector<T>& values, const Copy& copy) {
     auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -88,8 +86,7 @@ class AtenOps : public LayerOps {
 
   at::Device device() const override { return device_; }
   bool host_memory() const override { return false; }
-  // Returns work that calls `work` at every launch. Saves no time, but lets callers record the same
-  // work on every device.
+  // Returns work that calls `work` at every launch; saves no time, but works on every device.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   // Vectors of norms and biases are copied to the device once and cached by address: they must not

@@ -35,9 +35,8 @@ class BlockOps {
 
   // Returns how many bytes of weights are dequantised at a time if many rows are multiplied.
   virtual int64_t panel_bytes() const = 0;
-  // Dequantises columns of every row, from first_column (the beginning of a block) on, to out
-  // [rows, columns], contiguous, whose width is a number of whole blocks. Rounds if `out` is
-  // bfloat16.
+  // Dequantises whole blocks of every row, beginning with column first_column, to out [rows,
+  // columns], contiguous. Rounds if `out` is bfloat16.
   virtual void Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
                           const at::Tensor& out) const = 0;
   // Computes y = x matrix^T in float32 arithmetic, with weights that are not rounded. x [rows,

@@ -104,8 +104,7 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
 
 at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
-  // The number of rows for which oneDNN chooses the layout. Products of other large numbers of rows
-  // can use it too.
+  // oneDNN chooses the layout for this many rows; other large numbers of rows can use it too.
   constexpr int64_t kRows = 1024;
   static const auto reorder =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});

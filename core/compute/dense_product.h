@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matrix products on the CPU by the faster of LibTorch's two libraries, MKL and oneDNN. Internal to
-// core.
+// Matrix products on the CPU by MKL or oneDNN, whichever is faster there. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,8 +15,7 @@ namespace midscope {
 // instead of a measurement, so that a machine gives the same bits every time.
 void DenseProduct(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out);
 
-// Returns x weight^T in a new tensor. This saves a copy for products for which oneDNN itself
-// returns a new tensor.
+// Returns x weight^T in a new tensor, which saves a copy if oneDNN itself makes a new tensor.
 at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight);
 
 // Returns a bfloat16 weight [outputs, inputs] in oneDNN's internal layout. With an ordinary weight,

@@ -28,8 +28,7 @@ struct DeviceFacts {
 };
 
 // Returns name and memory of AvailableDevices(), in the same order. The first use of a GPU takes
-// some hundred MB of its memory per process. Does not throw: a GPU that does not respond has memory
-// sizes of 0.
+// some hundred MB of its memory. Does not throw: sizes are 0 for a GPU that does not respond.
 std::vector<DeviceFacts> ListDeviceFacts();
 // Returns name and memory of the devices of the placement, in its order, without duplicates.
 std::vector<DeviceFacts> FactsOf(const Placement& placement);

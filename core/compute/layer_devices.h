@@ -23,8 +23,7 @@ at::Device TorchDevice(const DeviceName& name);
 class LayerDevices {
  public:
   LayerDevices() = default;
-  // The devices of `placement` must exist, and its layer counts must be resolved. `executor` must
-  // outlive this object.
+  // `placement`: checked, layer counts resolved (FillLayers). `executor` must outlive this object.
   LayerDevices(const Placement& placement, kernels::Dtype dtype, const kernels::Executor& executor);
   // Uses one device for all of `layers` layers (for tests of operations on devices without a name).
   LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers);

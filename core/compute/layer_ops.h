@@ -40,8 +40,7 @@ struct NormKeeps {
   at::Tensor input;  // [rows, width], contiguous: the norm's input rows
 };
 
-// The statistics and parameters by which a norm transforms one channel. If `scale` is undefined,
-// there is no norm.
+// A norm's statistics and parameters for one channel. Without `scale`, there is no norm.
 struct NormOfColumn {
   at::Tensor mean;   // [rows] float32, or undefined
   at::Tensor scale;  // [rows] float32, or undefined
@@ -87,8 +86,7 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // window of kernels::FarPositions; 0: all keys are near
   RowEdits edits;
-  // [head], or empty: factor of the final attention weights and of z (1 - gate for the local part
-  // of Infini-attention).
+  // [head], or empty: factor of attention weights and z (Infini-attention: 1 - gate).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
     return {q,
@@ -122,8 +120,7 @@ class LayerOps {
   virtual std::unique_ptr<RecordedWork> Record(const std::function<void()>& /*work*/) const {
     return nullptr;
   }
-  // Must be called if recorded work reads a tensor x that it did not create; the record keeps x
-  // alive.
+  // Must be called if recorded work reads an x that it did not create: keeps x alive.
   virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
   // Whether rotary tables are computed on the device; those in host memory are then not filled.
   virtual bool forms_tables() const { return false; }

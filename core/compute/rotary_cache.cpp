@@ -15,8 +15,7 @@ constexpr int64_t kMaximumBytes = int64_t{2} << 30;
 // one run, because runs of settings A and B at several gold positions alternate.
 constexpr int64_t kUnusedBytes = int64_t{32} << 20;
 constexpr int64_t kKeptRuns = 16;
-// Tables grow in steps of this number of rows, so that token-by-token decoding does not make one
-// table per token.
+// Tables grow by steps of this many rows, so that decoding does not make one table per token.
 constexpr int64_t kRowStep = 256;
 
 // Fills rows first .. first + rows - 1 of a table whose rows have given ids. Integer positions are

@@ -60,8 +60,7 @@ class RotaryCache {
     mutable bool filled_ = false;
   };
 
-  // Returns the table of these angles with at least `rows` rows. It may not be filled yet.
-  // Thread-safe.
+  // Returns a table with at least `rows` rows, which may not be filled yet. Thread-safe.
   std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
 
   // Must be called when a run begins. If the tables exceed a memory limit, those that the last runs

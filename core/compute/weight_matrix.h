@@ -86,8 +86,7 @@ class WeightMatrix {
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
   // For a matrix whose first half of outputs are gates of the second: computes y [rows, outputs /
   // 2] = activation(gate) * up on the device (BlockOps::MultiplyFewGated). Returns false and leaves
-  // y unchanged if the device has no such product: for many rows, and for halves in different
-  // formats.
+  // y unchanged for many rows and for halves in different formats.
   bool MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
                              const at::Tensor& y, const JobContext& job) const;
   // Computes y = x weight^T on the device, and also writes some outputs to the tensors of `copies`.
@@ -97,8 +96,7 @@ class WeightMatrix {
 
   // Dequantises a stored matrix into its own memory. Throws Error if values are not finite.
   void Expand(const kernels::Executor& executor);
-  // Expands the matrix and, if it is fully quantised, also copies its blocks, for products of few
-  // rows.
+  // Expands the matrix; if fully quantised, also copies its blocks for products of few rows.
   void ExpandBesideBlocks(const kernels::Executor& executor);
   // If the stored matrix is fully quantised, copies its blocks from the file into its own memory;
   // expands any other matrix.
@@ -155,8 +153,7 @@ class WeightMatrix {
   bool ReadsExpandedByRow(const at::Tensor& x) const;
   // Whether a product of x with the stored matrix on the device uses BlockOps::MultiplyFew.
   bool ReadsByRow(const at::Tensor& x) const;
-  // Multiplies by BlockOps::MultiplyFew. `copies`: indices refer to outputs of the whole matrix;
-  // null: no copies.
+  // `copies`: which outputs of the whole matrix are also copied; null: none.
   void MultiplyByRow(const at::Tensor& x, const BlockOps::Copies* copies, const at::Tensor& y,
                      const JobContext& job) const;
   // Returns a view of expanded_ as a matrix whose blocks are single numbers.
@@ -166,8 +163,7 @@ class WeightMatrix {
                         const at::Tensor& y, const JobContext& job) const;
   at::Tensor ReadColumn(int64_t column, int64_t rows, const kernels::Executor& executor) const;
   at::Tensor ColumnOnDevice(int64_t column, int64_t rows) const;
-  // Dequantises rows and checks that they are finite. For matrices of which only a few rows are
-  // read.
+  // Checks that the rows are finite when it reads them: for tables with few rows in use.
   void DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows, void* out) const;
   // Returns the options of tensors in the run's dtype on the matrix' device.
   at::TensorOptions Options() const;

@@ -14,8 +14,7 @@
 namespace midscope {
 namespace {
 
-// Number of rows of x that are multiplied between two checks of the cancel flag. A GPU needs many
-// rows to be busy.
+// Rows of x multiplied between two checks of the cancel flag. A GPU needs many to be busy.
 constexpr int64_t kDeviceRowChunk = 4096;
 // The number of weight rows in a panel is a multiple of this, unless there are few.
 constexpr int64_t kPanelRows = 128;

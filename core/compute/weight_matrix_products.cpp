@@ -19,8 +19,7 @@
 namespace midscope {
 namespace {
 
-// Number of rows of x that are multiplied between two checks of the cancel flag; also limits the
-// memory for packed rows.
+// Rows of x multiplied between two checks of the cancel flag; limits the memory of packed rows.
 constexpr int64_t kRowChunk = 1024;
 // Number of rows of x between two checks in a product with panels. Chunks have no fixed cost there,
 // and the sums of this many rows stay in the L2 cache.

@@ -67,8 +67,7 @@ class Loader {
     int64_t outputs;
   };
 
-  // Loads the weights of layer inputs. The embedding table stays in the file, because only rows of
-  // it are read.
+  // The table of layer inputs stays in the file, because only rows of it are read.
   void LoadLayerInputs(Weights* weights) {
     const int64_t width = config_.layer_input_width;
     weights->layer_embedding =
@@ -85,9 +84,8 @@ class Loader {
     return Stack(config_.hidden, {part}, packed ? &WeightMatrix::CopyOrExpand : OfLayers());
   }
 
-  // Returns the matrix [vocabulary, hidden]. If the file's rows have embedding_width < hidden
-  // columns, they are multiplied by the projection `through` ([hidden, embedding_width] or its
-  // transpose).
+  // Returns the matrix [vocabulary, hidden]. Rows with fewer columns are multiplied by the
+  // projection `through` ([hidden, embedding_width] or its transpose).
   WeightMatrix Embedding(const char* name, const char* through) {
     if (config_.embedding_width == 0) return ReadByRow({name, config_.vocabulary}).weight;
     const bool enters = std::string_view(through) == "embedding_in";

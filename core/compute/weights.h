@@ -48,8 +48,7 @@ struct ExpertWeights {
   Projection shared_gate;  // [1, hidden]; no outputs: none
 };
 
-// Weights of attention over latent keys (ModelConfig::latent); LayerWeights::query_key_value is
-// then empty.
+// Weights of attention over latent keys (ModelConfig::latent); query_key_value is then empty.
 struct LatentWeights {
   Projection query_in;  // no outputs: none
   Norm query_in_norm;
@@ -163,9 +162,8 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
-// Which copies layers' expanded matrices keep: none (if no layer is on the plain CPU), a copy of
-// their quantised blocks (WeightMatrix::ExpandBesideBlocks) or the packed form
-// (WeightMatrix::Pack).
+// The form of expanded matrices: alone (if no layer is on the plain CPU), with a copy of their
+// blocks (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
 enum class Expansion { kAlone, kBesideBlocks, kPacked };
 
 struct WeightOptions {
@@ -187,8 +185,7 @@ WeightOptions Resolved(WeightOptions requested, const ModelConfig& config,
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context);
 
-// Loads only the weights that a pass through the first layer reads: the embedding (left in
-// `source`) and layer 0.
+// Loads only the embedding (left in `source`) and layer 0, for passes through the first layer.
 Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
                        const kernels::Executor& executor, const JobContext& context);
 

@@ -84,8 +84,7 @@ class ResidualRows : public Hook {
  public:
   // Stores the last `last_rows` prompt rows.
   ResidualRows(const ModelConfig& config, int64_t last_rows);
-  // Stores the prompt rows at `positions`, sorted and without duplicates. Positions outside the
-  // prompt are omitted.
+  // Stores the rows at `positions`, sorted, without duplicates and positions outside the prompt.
   ResidualRows(const ModelConfig& config, std::vector<int64_t> positions);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A loaded model that runs sequences of token ids. Does not depend on tasks, result files or the
-// GUI.
+// A loaded model that runs sequences of token ids; independent of tasks, files and the GUI.
 //
 // Example:
 //

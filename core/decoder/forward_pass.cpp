@@ -18,16 +18,13 @@
 namespace midscope {
 namespace {
 
-// Number of rows of an MLP that are computed at a time, which limits scratch memory. A GPU needs
-// more rows to be busy.
+// Rows of an MLP computed at a time, which limits scratch memory. A GPU needs more to be busy.
 constexpr int64_t kPassRowChunk = 1024;
 constexpr int64_t kPassDeviceRowChunk = 4096;
-// Number of rows of an MLP with experts that are computed at a time. Each expert gets only some of
-// them.
+// Rows of an MLP with experts computed at a time; each expert gets only some of them.
 constexpr int64_t kExpertRowChunk = 8192;
 
-// Multiplies x by a factor as in transformers, where it is a Python number: the product is rounded,
-// the factor is not.
+// Multiplies x as transformers does by a Python number: rounds the product, not the factor.
 void Scale(double factor, const at::Tensor& x) {
   if (factor != 1.0) x.mul_(factor);
 }

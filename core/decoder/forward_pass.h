@@ -60,22 +60,19 @@ class ForwardPass {
   // on, computed from residual(). Hooks are not called. All sequences are computed together, so
   // that the output matrix is read once.
   std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
-  // Returns logits [row, vocabulary] of any rows of the residual stream [row, hidden]. May be
-  // called without a run.
+  // Returns logits [row, vocabulary] of rows of the residual stream [row, hidden]. Needs no run.
   std::vector<float> Unembed(std::span<const float> residual);
 
  private:
   void Embed(std::vector<SequencePass>& sequences);
   void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
-  // Writes the embeddings of the active tokens from `table`, times `scale`, to `out`; both are in
-  // host memory.
+  // Writes the active tokens' rows of `table`, times `scale`, to `out`; both are in host memory.
   void Gather(const std::vector<SequencePass>& sequences, const WeightMatrix& table, double scale,
               const at::Tensor& out) const;
   // Computes layer_inputs_ from the tokens, if the model has per-layer embeddings.
   void MakeLayerInputs(const std::vector<SequencePass>& sequences);
-  // Adds the layer's per-layer embedding to rows of the residual stream; stream's row 0 is active
-  // row `first`.
+  // Adds the layer's own embedding to rows of the residual stream, from active row `first` on.
   void AddLayerInput(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      const at::Tensor& stream);
   // Sets the active rows to those of the layer, if they differ from the previous layer's.
@@ -98,8 +95,7 @@ class ForwardPass {
                         std::initializer_list<at::Tensor*> all_z);
   // Computes normalized_, the input of the projections of attention and mixer.
   void EnterMixing(std::vector<SequencePass>& sequences, int64_t layer);
-  // Applies the output norm and hooks to the update of attention and mixer, and prepares the input
-  // of the MLP.
+  // Applies output norm and hooks to the update of attention and mixer; then calls EnterMlp.
   void LeaveMixing(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // Run instead of a half that the layer does not have. Hooks get zeros as its output.
   void SkipMixing(std::vector<SequencePass>& sequences, int64_t layer);
@@ -138,8 +134,7 @@ class ForwardPass {
   // width] or, if `heads` > 0, as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
-  // Returns rows [first, sequence.rows) after the final norm, [row, hidden], and passes them to
-  // hooks.
+  // Returns rows [first, sequence.rows) after the final norm, [row, hidden]; hooks get them.
   at::Tensor FinalNormalised(const SequencePass& sequence, int64_t first);
   // Calls take(first row, logits [row, vocabulary] float32 on the last device) for a few rows of
   // normalized at a time; the logits are without bias, scale and soft cap.
@@ -147,8 +142,7 @@ class ForwardPass {
                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
   // Returns logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
-  // OutputOfMany returns the same logits as Output for many rows, by one matrix product if that
-  // gives float32.
+  // OutputOfMany is Output for many rows, by one matrix product if that gives float32.
   void FinalNorm(const at::Tensor& residual, const at::Tensor& out);
   std::vector<float> OutputOfMany(const at::Tensor& normalized);
   // Applies the output's bias and the soft cap, if the model has them.

@@ -82,8 +82,7 @@ NormKeeps ForwardPass::KeepsOfNorm(const std::vector<SequencePass>& sequences,
                   NormRows(sequences, &Trace::Storage::norm_scale, layer),
                   {}};
   const SequencePass& first = sequences.front();
-  // The norm writes its input directly to the trace only if all active rows are stored, in
-  // contiguous memory.
+  // The norm writes its input to the trace only if all active rows are stored, contiguously.
   if (sequences.size() == 1 && KeepsResidual(first, layer) && first.active_rows() > 0 &&
       first.first_row[static_cast<size_t>(layer)] <= first.active_first) {
     keeps.input = first.trace->storage().residual[static_cast<size_t>(layer)].narrow(

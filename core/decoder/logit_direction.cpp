@@ -32,8 +32,7 @@ void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, const Ro
   }
 }
 
-// Converts a direction after a norm to the direction before it, without the factor 1 / standard
-// deviation.
+// Converts a direction after a norm to one before it, without the factor 1 / deviation.
 std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const double> after) {
   std::vector<double> before(after.begin(), after.end());
   if (!norm.weight.empty()) {

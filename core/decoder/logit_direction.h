@@ -29,9 +29,8 @@ struct LogitDirection {
   std::vector<double> of_layer;
 };
 
-// Decomposes an attention layer's update of the residual stream along a direction: it is the sum
-// over heads of z_h . of_z_h, plus `constant`, where z [heads * head_dim] is the input of the
-// output projection.
+// An attention layer's update of the residual stream along a direction is the sum over heads of z_h
+// . of_z_h, plus `constant`; z [heads * head_dim] is the input of the output projection.
 struct HeadDirections {
   std::vector<double> of_z;  // [heads * head_dim]
   double constant = 0;       // from the biases of the projection and an output norm

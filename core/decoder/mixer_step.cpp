@@ -16,8 +16,7 @@
 namespace midscope {
 namespace {
 
-// Epsilon of the normalisation of queries and keys to unit length, added to the squared length, as
-// in transformers.
+// Added to the squared length when queries and keys are normalised, as in transformers.
 constexpr double kLengthEpsilon = 1e-6;
 
 // Returns the last row <= `row` before which the trace has a stored state.
@@ -37,8 +36,7 @@ struct RecurrentRows {
   at::Tensor steps, skip;
 };
 
-// The state of a layer, which advances row by row: every head's matrix, and the last inputs of the
-// convolution.
+// A layer's state, which rows advance: every head's matrix and the convolution's last inputs.
 class RunningState {
  public:
   // values: a state of MixerStates, which is advanced in place. shown: receives the rows for hooks;
@@ -88,8 +86,7 @@ class Columns {
   int64_t column_ = 0;
 };
 
-// Returns x [row, channels] after the causal convolution, and stores its last inputs in
-// state.inputs().
+// Returns x [row, channels] after the causal convolution, and advances state.inputs().
 at::Tensor Convolved(const at::Tensor& x, const MixerWeights& weights, const RunningState& state) {
   const at::Tensor& taps = weights.taps;
   const at::Tensor all = at::cat({state.inputs(), x});

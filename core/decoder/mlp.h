@@ -17,8 +17,7 @@ at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const Ml
                         const XieluSettings& xielu, const at::Tensor& x,
                         const ProductContext& context);
 
-// The arguments that the functions of a mixture-of-experts MLP share. `ops`: the operations of the
-// layer's device.
+// Arguments of the functions of a mixture-of-experts MLP. `ops`: of the layer's device.
 struct ExpertStep {
   const ModelConfig& config;
   const LayerOps& ops;

@@ -37,8 +37,7 @@ bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view)
   return std::find(first, first + members, 1) != first + members;
 }
 
-// The number and size of heads in a view [1, pos, head, d_head]. A view [1, pos, d_model] is
-// treated as one head.
+// Number and size of a view's heads ([1, pos, head, d_head]); one head for [1, pos, d_model].
 struct HeadsOfView {
   explicit HeadsOfView(const HookView& view)
       : heads(view.dimensions == 4 ? view.shape[2] : 1),

@@ -30,11 +30,9 @@ class RecordedRows {
   RecordedRows& operator=(const RecordedRows&) = delete;
 
   // Whether a pass of this single sequence can be recorded. It must re-run rows up to the last one
-  // on one device, begin above the first layer, have scaled channels, and no hook may change
-  // activations.
+  // on one device, begin above layer 0, scale channels, and have no hook that writes.
   static bool CanRecord(const SequencePass& sequence, const PassParts& parts);
-  // Whether the sequence's pass differs from the recorded one only in the factors of scaled
-  // channels.
+  // Whether the sequence's pass differs from the recorded one only in scaling factors.
   bool IsLike(const SequencePass& sequence) const;
 
   // Runs a pass for which IsLike is true, after recording it if needed, and returns its logits on

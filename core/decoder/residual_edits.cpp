@@ -24,8 +24,7 @@ double PromptMean(SequencePass& sequence, int64_t layer, int64_t channel,
                   const at::Tensor& stream) {
   auto& kept = sequence.trace->storage().channel_means;
   if (sequence.active_first > 0) {
-    // Uses the stored mean: the prompt's rows have not changed since the run that computed it
-    // (plan_changes.h).
+    // The prompt's rows have not changed since the run that stored this mean (plan_changes.h).
     const auto mean = kept.find({layer, channel});
     MIDSCOPE_CHECK(mean != kept.end(), "no run took the mean of this channel");
     return mean->second;

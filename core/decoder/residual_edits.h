@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Applies a plan's edits of the residual stream and of head outputs to one sequence. Internal to
-// core.
+// Applies a plan's edits of residual stream and head outputs to a sequence. Internal to core.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,8 @@ namespace midscope {
 class ShownCopies;
 struct ShownRows;
 
-// One sequence during a pass. The current layer computes its active rows [active_first, rows),
-// possibly none; in the packed batch they start at packed_begin. Rows before active_first are in
-// the trace.
+// One sequence in a pass. The current layer computes its active rows [active_first, rows), possibly
+// none; in the packed batch they start at packed_begin. Earlier rows are in the trace.
 struct SequencePass {
   const RunRequest* request = nullptr;
   int64_t index = 0;  // index within the batch
@@ -39,13 +38,11 @@ struct SequencePass {
   // earlier rows, which are not requested, only get keys and values.
   int64_t first_needed_row = 0;
   int64_t packed_begin = 0;
-  // The layer whose projection has already written keys and values of the active rows to the trace;
-  // -1: none.
+  // The layer whose projection wrote its keys and values directly to the trace; -1: none.
   int64_t stored_layer = -1;
   Trace* trace = nullptr;  // the request's trace, or `scratch`
   std::unique_ptr<Trace> scratch;
-  // Guards that restore overwritten keys and values of the trace after later layers have read them
-  // (BorrowedRows).
+  // Guards (BorrowedRows) of overwritten keys and values that later layers still read.
   std::vector<std::shared_ptr<void>> lent;
   std::vector<AttentionPlan> plans;         // plans of this run, [layer]
   std::vector<AttentionPlan> frozen_plans;  // the trace's plans, from earlier runs

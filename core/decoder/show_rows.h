@@ -30,8 +30,7 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
-// Passes attention weights in host memory to the hooks as ShowWeights does, whatever the layer's
-// device.
+// Passes attention weights in host memory to hooks, whatever the layer's device.
 void ShowHostWeights(const SequencePass& sequence, const HookPoint& point, int64_t first_row,
                      const at::Tensor& weights);
 
@@ -44,8 +43,7 @@ int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, 
 // each copy would leave the device idle; instead, hooks get the rows of a layer while the device
 // computes the next one.
 
-// Rows that hooks requested, still on their device. `view` describes the copy for the hooks, which
-// does not exist yet.
+// Requested rows that are still on their device; `view` describes the future copy for hooks.
 struct ShownRows {
   HookView view;
   at::Tensor rows;

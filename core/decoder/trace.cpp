@@ -65,8 +65,7 @@ int64_t SharedWidth(const std::vector<int64_t>& widths, int64_t first_layer) {
   return std::accumulate(shared.begin(), shared.end(), int64_t{0});
 }
 
-// Runs `work` on a trace's tensors, turns faults of devices into DeviceError, and returns its
-// result.
+// Returns the result of `work` on a trace's tensors; faults of devices become DeviceError.
 template <class Work>
 auto OnTrace(const Trace::Storage& storage, Work work) {
   return storage.faults ? OnDevices(*storage.faults, DeviceWork::kTrace, work) : work();

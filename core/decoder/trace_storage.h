@@ -37,8 +37,7 @@ struct Trace::Storage {
   // norm_scale and norm_mean.
   std::vector<at::Tensor> residual;
   // The statistics of each layer's input norm for the residual that enters it, [layers] tensors
-  // [capacity] float32. Empty without residual, and if the model has no input norm (norm_mean: no
-  // LayerNorm).
+  // [capacity] float32. Empty without residual or input norm (norm_mean: LayerNorm).
   std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
   std::vector<at::Tensor> norm_mean;
   int64_t first_lent = INT64_MAX;  // ModelConfig::FirstLentLayer

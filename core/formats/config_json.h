@@ -26,8 +26,7 @@ class ConfigJson {
   // Returns "DIR/config.json", for messages.
   const std::string& thing() const { return thing_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  // Returns the key's full name for messages, such as "rope_scaling.factor" for a key of a nested
-  // object.
+  // Returns a key's full name for messages: "rope_scaling.factor" in a nested object.
   std::string Name(std::string_view key) const;
 
   bool Has(std::string_view key) const;     // present and not null
@@ -41,8 +40,7 @@ class ConfigJson {
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
-  // Returns an integer from 1 to max. The file may also state it as an array of equal numbers, one
-  // per layer.
+  // Returns an integer from 1 to max, which may also be an array of equal numbers, one per layer.
   int64_t CountOfAll(std::string_view key, int64_t max, int64_t otherwise) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0 if absent, null or 0

@@ -16,8 +16,7 @@ namespace midscope {
 
 struct ControlVector {
   std::string model_hint;  // architecture of the model for which the vector was made
-  // The direction [hidden] of each layer, keyed by layer from zero; finite, of equal size > 0. Not
-  // empty.
+  // Directions [hidden], keyed by layer from zero: finite, of equal size > 0. Not empty.
   std::map<int64_t, std::vector<float>> directions;
   bool operator==(const ControlVector&) const = default;
 };

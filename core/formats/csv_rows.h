@@ -55,8 +55,7 @@ std::string CsvRemedy(std::string_view row, const std::string& otherwise);
 // file cannot be read, exceeds 64 MiB or is not UTF-8, or if a row has a fault.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path);
 
-// Returns the fields of all rows of a text in memory, as ReadCsv does for a file. Errors name
-// `name`.
+// Returns the fields of all rows of a text in memory (see ReadCsv). Errors name `name`.
 std::vector<std::vector<std::string>> ParseCsv(const std::string& name, std::string_view text);
 
 }  // namespace midscope

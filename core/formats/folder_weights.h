@@ -17,8 +17,7 @@
 
 namespace midscope {
 
-// File names of a folder's weights: a single file, or else an index that names several files with
-// the given ending.
+// Names of weight files: a single file, or else an index of several files with this ending.
 struct WeightNames {
   const char* single;
   const char* index;

@@ -56,9 +56,8 @@ constexpr std::string_view kShardNumber = "split.no";  // counted from 0
 constexpr std::string_view kShardCount = "split.count";
 constexpr std::string_view kShardTensors = "split.tensors.count";  // the total of all shards
 
-// Parses the name of `path`, from which the names of the other shards are derived. Throws Error if
-// it is not the name of the first of `count` shards. `number`: the shard's number in its metadata,
-// from 0.
+// Parses the name of `path`, from which the other shards' names are derived. Throws Error if it is
+// not the name of the first of `count` shards. `number`: the number in its metadata, from 0.
 GgufShardName NameOfFirstShard(const std::filesystem::path& path, int64_t number, int64_t count) {
   const auto name = ParseGgufShardName(path.filename().string());
   const bool named = name && name->count == count;

@@ -122,8 +122,7 @@ struct GgufShardName {
   std::string OfShard(int64_t shard) const;
 };
 
-// Parses the name of a shard, with or without folders before it. Returns nullopt if `file_name` is
-// not one.
+// Parses a shard's name, with or without folders before it; nullopt if it is not one.
 std::optional<GgufShardName> ParseGgufShardName(std::string_view file_name);
 
 // Whether `file_name` names a shard after the first. Such a shard is read through the first.

@@ -276,8 +276,7 @@ bool PickleReader::StepName(uint8_t opcode) {
   }
 }
 
-// Returns the next `bytes` bytes and checks that they exist. Every read of the pickle uses this
-// function.
+// Returns the next `bytes` bytes after a bounds check. Every read of the pickle uses it.
 const std::byte* PickleReader::Take(uint64_t bytes) {
   if (bytes > bytes_.size() - position_) {
     Damaged(fmt::format("its pickle ends early: {} bytes are missing",

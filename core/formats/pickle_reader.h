@@ -43,8 +43,7 @@ struct PickleValue {
 
 class PickleReader {
  public:
-  // Limits on the pickle's size and its number of values; a value takes a few hundred bytes at
-  // most.
+  // Limits on the pickle's size and number of values; a value takes at most a few hundred bytes.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
   static constexpr size_t kMaxValues = size_t{1} << 20;  // also limits the stack and the memo
   static constexpr size_t kMaxMarks = 1000;

@@ -78,8 +78,7 @@ struct QuantisedMatrix {
   // Returns the smallest format that holds every element exactly: Q4_0, Q8_0, else F32. Reads all
   // scales and zeros.
   kernels::BlockFormat ExactFormat() const;
-  // Returns the format that ExactFormat returns if scales and zeros have usual values. Reads no
-  // data.
+  // Returns ExactFormat() for usual values of scales and zeros, without reading them.
   kernels::BlockFormat UsualFormat() const;
   // Writes one row to `out` in `format`: as whole blocks of ExactFormat(), or as F32.
   void Row(int64_t row, const kernels::BlockFormat& format, std::byte* out) const;

@@ -25,8 +25,7 @@ namespace midscope {
 SafetensorsTensors ReadTorchFile(std::span<const std::byte> bytes, const std::string& thing,
                                  std::deque<std::vector<std::byte>>* copies);
 
-// The contents of a file whose dictionary contains integers and a dictionary of tensors with
-// integer keys.
+// Contents of a file whose dictionary has integers and a dictionary of numbered tensors.
 struct TorchContents {
   SafetensorsTensors tensors;                            // keyed by the integer in decimal
   std::map<std::string, int64_t, std::less<>> integers;  // TorchStateDict::integers

@@ -303,8 +303,7 @@ class StateDictReader : public PickleReader {
             object.items.empty());
   }
 
-  // Reads a tensor's arguments: (storage, offset, shape, strides[, requires_grad, hooks[, dtype][,
-  // metadata]]).
+  // Reads a tensor: (storage, offset, shape, strides[, requires_grad, hooks[, dtype][, metadata]]).
   PickleValue Tensor(int64_t number, const Arguments& arguments, size_t least, size_t most) {
     const size_t count = arguments.size();
     if (count < least || count > most) RefuseCall(number);
@@ -339,8 +338,7 @@ class StateDictReader : public PickleReader {
     return value(arguments[0]);
   }
 
-  // Reads a tensor with attributes, which are ignored: (function, class, arguments of the function,
-  // attributes).
+  // Reads a tensor with attributes, which are ignored: (function, class, arguments, attributes).
   PickleValue FromType(int64_t number, const Arguments& arguments) {
     if (arguments.size() != 4) RefuseCall(number);
     const PickleValue& function = value(arguments[0]);

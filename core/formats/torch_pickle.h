@@ -38,8 +38,7 @@ struct TorchTensor {
 struct TorchStateDict {
   std::vector<TorchStorage> storages;
   std::map<std::string, TorchTensor, std::less<>> tensors;
-  // With `numbered`: the integers in the dictionary; those in its dictionary `metadata` are called
-  // metadata.NAME.
+  // With `numbered`: the dictionary's integers; metadata.NAME: those in its dictionary `metadata`.
   std::map<std::string, int64_t, std::less<>> integers = {};
 };
 

@@ -164,8 +164,7 @@ class ZipParser {
     return entry;
   }
 
-  // Reads the ZIP64 field of an entry: replaces, in order, the numbers that did not fit into the
-  // older fields.
+  // Replaces, in order, the numbers that did not fit the older fields by those of the ZIP64 field.
   void ReadZip64(std::initializer_list<uint64_t*> numbers, uint64_t place, uint64_t bytes) const {
     const uint64_t end = place + bytes;
     while (end - place >= 4) {
@@ -186,8 +185,7 @@ class ZipParser {
     }
   }
 
-  // Returns an entry's data after checking its local header and, if present, the descriptor after
-  // the data.
+  // Returns an entry's data after checking its local header and, if present, data descriptor.
   ZipEntry Locate(const ZipHeader& entry, uint64_t directory) {
     const uint64_t header = entry.header;
     if (!Contains(header, kLocalBytes) || At<uint32_t>(header) != kZipLocalMagic)

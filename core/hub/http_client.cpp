@@ -26,8 +26,7 @@ constexpr int kPollMilliseconds = 100;
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr int64_t kMaxHeaderBytes = 256 << 10;
 
-// Whether the host is this machine. `host` must be in lower case; "127.0.0.1.example.com" is not
-// this machine.
+// Whether the host (in lower case) is this machine; "127.0.0.1.example.com" is not.
 bool IsLoopback(std::string_view host) {
   const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || host == "::1" ||

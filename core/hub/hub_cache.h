@@ -27,8 +27,7 @@ class HubCacheModel {
   std::filesystem::path Part(const HubFile& file) const;
   std::filesystem::path Lock(const HubFile& file) const;
   std::filesystem::path Snapshot(const std::string& commit) const;
-  // Returns how many bytes of the file must still be fetched: 0 if the blob exists with its full
-  // size.
+  // Returns how many bytes must still be fetched: 0 if the blob exists with its full size.
   int64_t MissingBytes(const HubFile& file) const;
 
   // Creates the link to the file's blob in the snapshot folder of `commit`. Throws Error.
@@ -47,8 +46,7 @@ class HubCacheModel {
 // A lock that one process at a time can hold (flock); released by the destructor.
 class FileLock {
  public:
-  // Waits while another process holds the lock. Throws Cancelled, or Error if the lock cannot be
-  // created.
+  // Waits for other holders. Throws Cancelled, or Error if the lock cannot be created.
   FileLock(const std::filesystem::path& path, const std::string& thing, const JobContext& context);
 
  private:
@@ -58,8 +56,7 @@ class FileLock {
 // Whether the file at `path` has the size and the digest of `file`. Throws Cancelled.
 bool HasContent(const std::filesystem::path& path, const HubFile& file, const JobContext& context);
 
-// A partly downloaded file, to which several runs of the program may append. Every member throws
-// Error.
+// A partly downloaded file, to which several runs may append. Every member throws Error.
 class PartFile {
  public:
   explicit PartFile(std::filesystem::path path);

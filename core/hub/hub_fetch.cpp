@@ -131,7 +131,7 @@ class Hub {
     std::string link;
   };
 
-  // Questions returns the base URL of the hub's API, Page that of files and the web page.
+  // Return base URLs: Questions of the hub's API, Page of files and the web page.
   std::string Questions() const {
     const bool model = request_.kind == HubKind::kModel;
     return request_.endpoint + (model ? "/api/models/" : "/api/datasets/") + request_.model;
@@ -297,8 +297,7 @@ class Fetcher {
     if (part->size() > file.bytes) part->Clear();
     std::optional<ContentHash> hash(std::in_place, file.hash_kind, file.bytes);
     part->AddTo(&*hash, context_);
-    // Progress is measured by the largest size so far: a server that restarts each time must not be
-    // retried forever.
+    // The largest size in this request: a server that restarts each time is not retried forever.
     int64_t farthest = part->size();
     const auto restart = [&] {
       part->Clear();

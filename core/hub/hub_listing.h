@@ -37,8 +37,7 @@ std::string NextPage(std::string_view link_header);
 
 struct HubChoice {
   std::vector<HubFile> files;
-  // The name of the weights' index file; the shards that it names must be fetched too. "" if the
-  // weights have no shards.
+  // The index file, whose shards must be fetched too; "" if the weights have no shards.
   std::string index;
 };
 

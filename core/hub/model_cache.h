@@ -18,8 +18,8 @@ std::filesystem::path HuggingFaceCache();
 // between them, which cannot refer to another folder.
 bool IsModelName(const std::string& model);
 
-// Whether the text is a valid name of a branch, tag or commit: parts of letters, digits, - _ .
-// separated by slashes.
+// Whether the text may name a branch, tag or commit: letters, digits, - _ . and slashes between
+// parts.
 bool IsRevisionName(const std::string& revision);
 
 // Whether the text has the form org/name or org/name@REVISION.

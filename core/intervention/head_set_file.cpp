@@ -24,8 +24,7 @@ constexpr int64_t kHeadSetHeads = 4096;
 constexpr size_t kHeadSetNames = 65536;
 constexpr std::string_view kHeadSetBlanks = " \t\r";
 
-// A file of heads and the choice among them: `top` largest scores, or scores >= `least` or <
-// `below`.
+// A file of heads and a choice: `top` largest scores, scores >= `least` or scores < `below`.
 struct HeadChoice {
   std::string path;
   std::optional<int64_t> top;

@@ -194,8 +194,7 @@ struct GivenPositions {
   double factor = 8;
   uint64_t seed = 1;
   std::vector<std::pair<std::string, ParameterValue>> options;  // every parameter of the sampler
-  // The query rows to which the ids apply: to their own positions and to those of the keys that
-  // they see.
+  // Query rows to which the ids apply, for their own positions and those of the keys they see.
   RowChoice rows{ChannelRows::kAll};
   // Compares the numbers of the file, not its name.
   bool operator==(const GivenPositions& other) const {
@@ -298,8 +297,7 @@ struct Intervention {
   // they were added.
   std::vector<Term> terms;
 
-  // Inserts the term after the existing terms of its type. A position scheme replaces an existing
-  // position scheme.
+  // Inserts the term after those of its type. A position scheme replaces an existing one.
   void Add(Term term);
   // Returns the first term's value of type T, or null if there is none.
   template <typename T>

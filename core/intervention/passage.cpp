@@ -20,8 +20,7 @@ bool IsPiece(const PromptSpan& span) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// Returns the token range from the first piece of the prompt to the last; the whole prompt if it
-// has no pieces.
+// Returns the tokens from the first to the last piece; the whole prompt if it has no pieces.
 TokenSpan PiecesOf(const Prompt& prompt) {
   std::optional<TokenSpan> extent;
   for (const PromptSpan& span : prompt.spans) {

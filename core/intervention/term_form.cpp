@@ -123,8 +123,7 @@ ChosenRows ReadChosenRows(const TextArgument& argument) {
 
 std::string ChosenRowsText(const ChosenRows& rows) {
   if (rows.by_rule) return RowsText(rows.rule, DescribedRule());
-  // Quotes the passage's name if it equals a rule such as "last", so that it is parsed as a
-  // passage.
+  // Quotes a passage's name that equals a rule such as "last", so that it stays a passage.
   const std::string text = SpanText(rows.passage);
   return IsRule({text, 0}) ? '"' + text + '"' : text;
 }

@@ -33,8 +33,7 @@ namespace midscope {
 template <typename T>
 struct BoundArgument {
   Parameter described;
-  // Parses the argument into its member of `value`. Throws Error (usage) with the column in the
-  // text.
+  // Parses the argument into its member of `value`. Throws Error (usage) with the column.
   void (*read)(T& value, const TextArgument& argument, const Parameter& described);
   // Returns the argument's value as text; "" if the printed term omits the argument.
   std::string (*print)(const T& value, const Parameter& described);
@@ -217,8 +216,7 @@ BoundArgument<T> LayersArgument(const std::string& help = kLayersHelp,
           [](const T& value, const auto&) { return value.layers.Text(); }};
 }
 
-// Describes the argument `rows`. `help` says which rows are meant; the meaning of the allowed words
-// is appended.
+// Describes the argument `rows`. The meaning of the allowed words is appended to `help`.
 Parameter DescribedRows(const std::string& help, const std::string& by_default);
 
 template <typename T>
@@ -296,8 +294,7 @@ BoundArgument<T> DigestArgument(const std::string& help = kDigestHelp) {
           [](const T& value, const Parameter&) { return kDigest(value); }};
 }
 
-// Returns read(name of the term's file). An Error from `read` is rethrown with the column of the
-// name in the text.
+// Returns read(name of the term's file). Rethrows its Error with the column of the name.
 template <typename Read>
 auto ReadTermFile(const TextTerm& term, Read read) {
   const TextAtom& file = OnlyValue(*Find(term, "file"));

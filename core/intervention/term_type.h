@@ -39,8 +39,7 @@ struct SpanResolver {
   // Returns the span as [begin, end) without a name. Throws Error (usage) if the prompt has no such
   // span.
   std::function<TokenSpan(const TokenSpan& span)> tokens;
-  // Returns the number of positions by which a move shifts its passage; its span is already
-  // resolved.
+  // Returns by how many positions a move, whose span is resolved, shifts its passage.
   std::function<int64_t(const Move& move)> shift;
 };
 
@@ -79,8 +78,7 @@ struct TermType {
   // Returns the factor by which a position scheme extends the trained context; infinite if the
   // extension grows with the sequence.
   std::function<double(const Term& term, const ModelConfig& config)> stretch = {};
-  // Whether the term has no effect, such as a factor of 1. If this function is empty, every value
-  // has an effect.
+  // Whether the term has no effect, such as a factor of 1. Empty: every value has an effect.
   std::function<bool(const Term& term)> changes_nothing = {};
   // Whether the term also changes rows before the last prompt row.
   std::function<bool(const Term& term)> changes_early_rows = {};

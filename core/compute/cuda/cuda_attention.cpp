@@ -91,8 +91,7 @@ bool AllEqual(const std::vector<T>& values) {
                      [&](const T& value) { return value == values.front(); });
 }
 
-// Whether LibTorch's attention can compute this attention, if near and far keys are processed
-// separately.
+// Whether LibTorch's attention supports this, with near and far keys processed separately.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
@@ -135,8 +134,7 @@ void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
   }
 }
 
-// Computes attention without the sums of exponentials, by cuDNN if it is faster than flash
-// attention.
+// Computes attention without the sums, by cuDNN if it is faster than flash attention.
 at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& queries,
                      const at::Tensor& keys, const at::Tensor& values, double scale) {
   // cuDNN's causal mask is aligned to the first key.
@@ -147,8 +145,7 @@ at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& que
   return CudnnAttention(queries, keys, values, scale);
 }
 
-// Merges the attention over far keys into `near`. Row 0 of `far` corresponds to row `first` of
-// `near`.
+// Merges attention over far keys into `near`; row 0 of `far` belongs to row `first` of `near`.
 template <class T>
 void Merge(const FlashResult& near, const FlashResult& far, int64_t first) {
   const at::Tensor z = near.z.select(0, 0).narrow(0, first, far.z.size(1));
@@ -330,16 +327,14 @@ const T* CudaOps::OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const
   return static_cast<const T*>(copy.const_data_ptr());
 }
 
-// Copies on the GPU are reused until the tables change, because layers of the same kind share their
-// tables.
+// Reuses copies on the GPU until the tables change: layers of one kind share their tables.
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
   return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
-// Stores the edits of all heads consecutively on the GPU. Usually an earlier layer's copy is
-// reused.
+// Stores the edits of all heads consecutively; usually an earlier layer's copy is reused.
 void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
   std::vector<kernels::cuda::KeyEdit> edits;
   for (size_t head = 0; head < heads->size(); ++head) {

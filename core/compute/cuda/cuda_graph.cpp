@@ -49,8 +49,7 @@ bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::funct
     work();
   });
   const bool broken = Throws([&] { graph.capture_end(); });
-  // If CUDA has aborted the recording, LibTorch's allocator is still recording and must be stopped
-  // separately.
+  // If CUDA aborted the recording, LibTorch's allocator is still recording: stops it.
   if (broken) Throws([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(gpu, pool); });
   if (failed || broken) cudaGetLastError();  // otherwise the next launch would report it
   return !failed && !broken;

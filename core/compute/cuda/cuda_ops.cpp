@@ -15,8 +15,7 @@
 namespace midscope {
 namespace {
 
-// Whether the alignment and width of x [rows, width] allow kernels to read its rows in whole
-// chunks.
+// Whether kernels can read rows of x [rows, width] in whole, aligned chunks.
 bool HasWholeChunks(const at::Tensor& x) {
   return x.size(1) % kernels::cuda::kChunk == 0 && RowsAreAligned(x);
 }

@@ -26,8 +26,7 @@
 
 namespace midscope {
 
-// Whether the rows of x are aligned, so that kernels of kernels/cuda can read them in chunks of 16
-// bytes or more.
+// Whether the alignment of x's rows lets kernels/cuda read chunks of 16 bytes or more.
 bool RowsAreAligned(const at::Tensor& x);
 
 // Whether the kernels of kernels/cuda can rotate heads with these tables.
@@ -84,8 +83,7 @@ class CudaOps : public AtenOps {
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
   // For up to kernels::cuda::kMostKeysTogether keys, ignores `weights` and computes the
-  // exponentials while keys and values are read. Captured runs, which have the weights, thus give
-  // the same result.
+  // exponentials while keys and values are read. Captured runs thus give the same result.
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;
@@ -156,8 +154,7 @@ class CudaOps : public AtenOps {
                      const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
-  // A cache of the head arguments of layers on the GPU. Four entries suffice, because a model has
-  // few kinds of layers.
+  // A cache of head arguments on the GPU; a few suffice, because a model has few kinds of layers.
   mutable KeptCopies<kernels::cuda::AttentionHead> kept_heads_{4};
   mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{4};
   mutable std::vector<at::Tensor>* recorded_ = nullptr;  // not null while work is recorded

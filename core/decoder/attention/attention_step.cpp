@@ -108,8 +108,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   const Trace::Storage& store = sequence.trace->storage();
   const int64_t source = config_.KeysOf(layer);
-  // Avoids Tensor::to if the device is the same, because a recorded pass treats every call as a
-  // copy.
+  // Avoids Tensor::to on the same device: a recorded pass treats every call as a copy.
   const auto on_device = [&ops](const at::Tensor& rows) {
     return rows.device() == ops.device() ? rows : rows.to(ops.device());
   };
@@ -347,8 +346,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v, scaled.key_update});
 }
 
-// Computes z of `rows` from their queries q; hooks can read and change the pattern of the rows that
-// they requested.
+// Computes z of `rows` from their queries q; hooks can read and change the attention pattern.
 void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   ShowRotated(in, tables, rows, q, seen);
@@ -363,8 +361,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  // Whether hooks or factors may change the weights; z must then be computed from the changed
-  // weights.
+  // Whether hooks or factors change the weights; z must then be computed from the result.
   const bool changes =
       in.sequence.hooks->Writes(HookSite::kPattern, in.layer) || !tables.share.empty();
   at::Tensor weights;

@@ -35,8 +35,7 @@ class AttentionStep {
 
  private:
   struct Inputs;
-  // The keys (before rotation) and values that rows attend to: [>= rows, key_value_heads *
-  // head_dim].
+  // The keys (not rotated) and values that rows see: [>= rows, key_value_heads * head_dim].
   struct Seen {
     const at::Tensor& k;
     const at::Tensor& v;
@@ -58,8 +57,7 @@ class AttentionStep {
   // applied; segment by segment if the plan has a compressive memory.
   void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& unscaled, const Seen& seen);
-  // Calls AttendEdited for each attention chunk of the plan; rows do not see keys before their
-  // chunk.
+  // Calls AttendEdited for each chunk of the plan; rows do not see keys before their chunk.
   void AttendChunks(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
   // Calls AttendNear for each part of `rows` in which the plan's edits are equal.

@@ -77,8 +77,7 @@ at::Tensor RotatedKeys(const ModelConfig& config, int64_t layer, const RotaryTab
                        int64_t query, RowRange rows, const at::Tensor& k);
 
 // Returns q [rows, heads * head_dim] with each row multiplied by the model's and the plan's query
-// scale, which depends on the row's position (core/plan/attention_plan.h); q itself if all scales
-// are 1.
+// scale at its position (core/plan/attention_plan.h); q itself if all are 1.
 at::Tensor ScaledQueries(const ModelConfig& config, const LayerOps& ops, const AttentionPlan& plan,
                          RowRange rows, const at::Tensor& q);
 

@@ -13,9 +13,8 @@
 
 namespace midscope {
 
-// Saves rows of a layer's keys and values in a trace before a run overwrites them temporarily.
-// Return(), or else the destructor, writes the saved rows back. No effect if the trace keeps the
-// new rows.
+// A guard that saves rows of a layer's keys and values, which a run overwrites in the trace.
+// Return() or the destructor writes them back. No effect if the trace keeps the new rows.
 class BorrowedRows {
  public:
   BorrowedRows(const SequencePass& sequence, int64_t layer)
@@ -27,8 +26,7 @@ class BorrowedRows {
     if (!store.projected_keys.empty()) Save(sequence, store.ProjectedKeys(layer));
     if (!store.projected_values.empty()) Save(sequence, store.ProjectedValues(layer));
   }
-  // Writes the saved rows back. If the device fails while it does so, the trace is truncated to the
-  // rows before these.
+  // Writes the saved rows back; if the device fails, truncates the trace to the rows before.
   ~BorrowedRows() {
     try {
       Return();

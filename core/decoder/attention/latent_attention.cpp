@@ -22,8 +22,7 @@ at::Tensor Normed(const LatentStep& step, const at::Tensor& x, const Norm& norm)
   return y;
 }
 
-// Returns the rotated elements [..., rotated] in half-split order: elements i and i + rotated / 2
-// are a pair.
+// Returns the rotated elements [..., rotated] in half-split order (pairs i, i + rotated / 2).
 at::Tensor HalfSplit(const LatentStep& step, const at::Tensor& x) {
   if (!step.config.latent.interleaved) return x;
   std::vector<int64_t> pairs = x.sizes().vec();

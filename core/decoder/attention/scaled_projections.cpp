@@ -57,8 +57,7 @@ at::Tensor AmountOnDevice(const ProjectionSource& source, size_t i) {
   return amounts[static_cast<size_t>(source.layer)].narrow(0, static_cast<int64_t>(i), 1);
 }
 
-// A projection that is changed channel by channel: its current values, and the buffer for the next
-// change.
+// A projection that is changed channel by channel, and the buffer for the next change.
 struct Changing {
   at::Tensor now;
   at::Tensor out;
@@ -92,8 +91,7 @@ at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   return input;
 }
 
-// Calls visit(scaled input of a few rows, index of their first row within `rows`) until all of
-// `rows` are visited.
+// Calls visit(scaled input, index within `rows` of its first row) for a few rows at a time.
 template <typename Visit>
 void VisitScaledInput(const ProjectionSource& source, const std::vector<ScaledChannel>& channels,
                       RowRange rows, kernels::CancelFlag cancel, const Visit& visit) {

@@ -16,8 +16,7 @@
 
 namespace midscope {
 
-// The inputs of ScaleChannels: one layer of one sequence, whose active rows are already in the
-// trace.
+// A layer of a sequence whose active rows are already in the trace: inputs of ScaleChannels.
 struct ProjectionSource {
   const ModelConfig& config;
   const LayerOps& ops;
