@@ -109,10 +109,10 @@ class JsonFields {
 // Throws Error with the position and the reason if `text` is not JSON.
 nlohmann::json ParseJson(std::string_view text, const std::string& thing);
 
-// Like ParseJson, but reads NaN and Infinity as null. Python's json module writes and reads these,
-// for instance in the config.json of transformers.
+// Parses JSON (see ParseJson), but reads NaN and Infinity as null. Python's json module writes and
+// reads these, for instance in the config.json of transformers.
 nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
-// Like ParsePythonJson, but keeps the keys in the order of the text.
+// Parses JSON with NaN and Infinity as null, and keeps the keys in the order of the text.
 nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope

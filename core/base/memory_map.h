@@ -89,7 +89,7 @@ inline std::vector<float> LargeCopy(const std::vector<float>& values) {
   constexpr size_t kPage = size_t{1} << 21;
   void* first = copy.data();
   size_t bytes = values.size() * sizeof(float);
-  // If the system ignores the advice, the copy is only slower.
+  // madvise may fail without harm: the copy is then only slower.
   if (std::align(kPage, kPage, first, bytes))
     (void)madvise(first, bytes / kPage * kPage, MADV_HUGEPAGE);
 #endif

@@ -132,7 +132,7 @@ std::string OptionSet::ToJson() const {
     if (option.always_stated || Value(option.name) != option.default_value)
       json[option.name] = ParameterJson(Value(option.name));
   }
-  // Paths and prompts may not be UTF-8, but provenance must be written anyway.
+  // Replaces invalid UTF-8, which paths and prompts may contain: provenance must be written anyway.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

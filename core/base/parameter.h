@@ -53,7 +53,7 @@ struct Parameter {
   // For kChoice: the choice meant by an option without a value on a command line, and by `true` in
   // a file. If "", a choice must be named.
   std::string value_if_bare{};
-  // If false, task texts and OptionSet::ToJson state the value only if it differs from the default.
+  // Whether task texts and OptionSet::ToJson also state a value that is the default.
   bool always_stated = true;
   // The choice that ends in "N" and is written with an integer in its place: "last:N". "" if there
   // is none.
@@ -82,7 +82,7 @@ struct Parameter {
 // Whether the parameter's kind is kWholeNumber or kNumber.
 bool IsNumber(const Parameter& parameter);
 
-// Returns a number parameter that describes the N of the numbered choice; its name is that choice.
+// Describes the number N in a choice such as "last:N", as a parameter named like the choice.
 Parameter NumberInChoice(const Parameter& parameter);
 // Returns the choice for which the text is another name, else the text itself.
 std::string ChoiceNamed(const Parameter& parameter, std::string_view text);
@@ -141,8 +141,8 @@ Parameter TokensParameter(const std::string& name, const std::string& help, int6
 std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters);
 // Returns the description, changed so that a value must be given.
 Parameter Required(Parameter parameter);
-// Returns the descriptions, those with one of the names marked for the short help (`brief`). Throws
-// std::logic_error if a name does not occur.
+// Returns the descriptions after setting `brief` (listed in the short help) for the given names.
+// Throws std::logic_error if a name does not occur.
 std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
                                  const std::vector<std::string>& names);
 

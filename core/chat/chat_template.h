@@ -66,10 +66,10 @@ ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 std::string WrittenBegin(const Tokenizer& tokenizer, std::string_view text);
 
 // Renders the messages with the given template (Jinja, see jinja.h), like apply_chat_template of
-// transformers with the variables of `options` as keyword arguments. The date is that of `options`,
-// never today's, so that the same messages give the same text. Throws Error for a template that
-// cannot be rendered exactly or exceeds a limit (jinja_limits.h), for messages that the template
-// itself refuses, and if there are no messages.
+// transformers with the variables of `options` as keyword arguments. The date is the one in
+// `options`, never today's, so that the same messages give the same text. Throws Error for a
+// template that cannot be rendered exactly or exceeds a limit (jinja_limits.h), for messages that
+// the template itself refuses, and if there are no messages.
 std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
@@ -94,8 +94,9 @@ bool IsChatFamily(std::string_view name);
 // cannot be read, is larger than 1 MiB, empty, or not UTF-8.
 std::string ReadChatTemplate(const std::filesystem::path& path);
 
-// Returns the template of the family `name_or_file`, or else that of the file. Throws Error in the
-// same cases as ReadChatTemplate; if there is neither, the error lists the families.
+// Returns the template of the family `name_or_file`, or else the template in the file
+// `name_or_file`. Throws Error in the same cases as ReadChatTemplate; if there is neither, the
+// error lists the families.
 std::string FindChatTemplate(const std::string& name_or_file);
 
 }  // namespace midscope

@@ -108,7 +108,7 @@ Filter Selecting(bool by_attribute, bool passing) {
   };
 }
 
-// map('filter', ...) or map(attribute=...).
+// The filter map: map('filter', ...) or map(attribute=...).
 Value MapItems(const Value& value, const Arguments& a, const At& at) {
   if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
   const Value* attribute = a.positional() == 0 ? a.Find(0, "attribute") : nullptr;
@@ -182,7 +182,7 @@ Value AbsoluteOf(const Value& value, const At& at) {
   return negative ? ApplyOperator("-", Value::Of(int64_t{0}), value, at) : value;
 }
 
-// Like float() of Python; returns `default` for a value that cannot be converted.
+// The filter float: converts as float() of Python; returns `default` if that is impossible.
 Value RealOf(const Value& value, const Arguments& a, const At& at) {
   if (value.real() != nullptr) return value;
   if (value.integer() != nullptr || value.boolean() != nullptr)
@@ -199,7 +199,7 @@ Value RealOf(const Value& value, const Arguments& a, const At& at) {
   return otherwise == nullptr ? Value::Of(0.0) : *otherwise;
 }
 
-// "%s of %s" | format(a, b)
+// The filter format: "%s of %s" | format(a, b).
 Value Format(const Value& value, const Arguments& a, const At& at) {
   if (!a.names.empty() && a.positional() > 0) Fail(at.line, "format of this form");
   Entries named;

@@ -158,7 +158,7 @@ Value CallMapping(const std::string& name, const Value& value, const Arguments& 
   Fail(at.line, "the method " + Quote(name));
 }
 
-// loop.cycle(a, b), loop.changed(value)
+// Calls a method of `loop`: loop.cycle(a, b) or loop.changed(value).
 Value CallLoop(const std::string& name, const Loop& loop, const Arguments& arguments,
                const At& at) {
   const std::vector<Value>& given = arguments.values;
@@ -172,7 +172,7 @@ Value CallLoop(const std::string& name, const Loop& loop, const Arguments& argum
   return Value::Of(changed);
 }
 
-// The methods index and count of lists.
+// Calls a method of a list: index or count.
 Value CallList(const std::string& name, const Items& items, const Arguments& arguments,
                const At& at) {
   const bool counts = name == "count";

@@ -23,7 +23,7 @@ struct Node;
 class Value;
 using Items = std::vector<Value>;
 
-// A mapping whose entries are in the order in which they were first set.
+// A mapping that keeps its entries in the order in which keys were first set.
 class Entries {
  public:
   const Value* Find(std::string_view key) const;

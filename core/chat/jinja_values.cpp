@@ -131,7 +131,7 @@ Value JoinTexts(const Value& left, const Value& right, const At& at) {
   return Value::Text(a + b);
 }
 
-// Like escape() of markupsafe; a string marked as safe is unchanged.
+// Escapes HTML like escape() of markupsafe; a string marked as safe is unchanged.
 Value Escaped(const Value& value, const At& at) {
   if (value.is_safe()) return value;
   constexpr std::string_view kCharacters = "&<>'\"";

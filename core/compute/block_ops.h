@@ -44,9 +44,9 @@ class BlockOps {
   // rows. `copies`: outputs to copy, or null; its `first` may be negative.
   virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                            const at::Tensor& y, const Copies* copies) const = 0;
-  // Like MultiplyFew, but the first half of the matrix' rows gives gates: y [rows, matrix.rows / 2]
-  // = activation(gate) times the output of the second half. Both factors are first rounded to y's
-  // dtype.
+  // Computes a gated product of few rows: y [rows, matrix.rows / 2] = activation(gate) * up. The
+  // first half of the matrix' rows gives gates, the second half ups. Both factors are first rounded
+  // to y's dtype.
   virtual void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                                 kernels::ActivationKind activation, const at::Tensor& y) const = 0;
 };

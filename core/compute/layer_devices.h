@@ -31,7 +31,7 @@ class LayerDevices {
   // Returns the operations of the layer's device; if `layer` is the number of layers, of the device
   // of the final norm and logits.
   const LayerOps& Of(int64_t layer) const;
-  // Returns the device of each layer, and last that of the final norm and logits: [layers + 1].
+  // Returns [layers + 1]: each layer's device, and last the device of final norm and logits.
   std::vector<at::Device> Devices() const;
 
  private:

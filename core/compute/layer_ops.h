@@ -122,7 +122,7 @@ class LayerOps {
   }
   // Must be called if recorded work reads an x that it did not create: keeps x alive.
   virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
-  // Whether rotary tables are computed on the device; those in host memory are then not filled.
+  // Whether rotary tables are computed on the device. Tables in host memory are then not filled.
   virtual bool forms_tables() const { return false; }
   // Returns the operations that read quantised matrices on the device. If null, matrices are
   // expanded there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The position embeddings that a model adds to those of tokens. Internal to core.
+// Position embeddings, which a model adds to its token embeddings. Internal to core.
 #pragma once
 
 #include <cstdint>

@@ -35,10 +35,10 @@ struct ProductContext {
   const JobContext& job;
 };
 
-// [outputs, inputs]. A stored matrix is a stack of the file's tensors, whose memory map must
-// outlive it until it is expanded or moved. Values of a stored matrix are checked for finiteness
-// before its first use (products, Row and Column then throw Error), those of an expanded matrix
-// when it is made. Not thread-safe.
+// A weight matrix [outputs, inputs]. A stored matrix is a stack of the file's tensors, whose memory
+// map must outlive it until it is expanded or moved. Values of a stored matrix are checked for
+// finiteness before its first use (products, Row and Column then throw Error), those of an expanded
+// matrix when it is made. Not thread-safe.
 class WeightMatrix {
  public:
   struct Part {

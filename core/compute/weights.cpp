@@ -347,8 +347,8 @@ class Loader {
     return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
-  // Returns the tensor's name in the file.
-  // Throws Error unless the tensor exists with this shape, which limits how much of it is read.
+  // Returns the file's tensor called `name`. Throws Error unless it exists with this shape, which
+  // limits how much of it is read.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
     if (tensor == nullptr) {

@@ -40,7 +40,8 @@ struct DecoderOptions {
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   int threads = 0;  // 0: all of the machine's threads
   // If false, every layer sees all keys, whatever the model's window (as in transformers with
-  // sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
+  // sliding_window = None). Nothing else changes: gemma3's local layers keep their own RoPE
+  // frequencies.
   bool sliding_window = true;
   // Allows runs longer than the context (core/plan/run_positions.h).
   bool beyond_context = false;
@@ -77,8 +78,8 @@ struct RunRequest {
   // Logits are returned for rows [first_logit_row, ids.size()). -1: from the last prompt row on, or
   // only the last row of ids if the prompt continues in a later run.
   int64_t first_logit_row = -1;
-  // If > 0, the result has this number of most likely tokens for each of these rows instead of
-  // their logits, which then need not leave a GPU. At most the vocabulary size.
+  // If > 0, the result contains this number of most likely tokens for each row from first_logit_row
+  // on, instead of logits, which then need not leave a GPU. At most the vocabulary size.
   int64_t likeliest = 0;
   // [layer, head]: position ratios used instead of those from Ms-PoE's own scores (to compare two
   // runs).

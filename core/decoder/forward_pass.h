@@ -75,7 +75,8 @@ class ForwardPass {
   // Adds the layer's own embedding to rows of the residual stream, from active row `first` on.
   void AddLayerInput(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      const at::Tensor& stream);
-  // Sets the active rows to those of the layer, if they differ from the previous layer's.
+  // Sets the active rows to the rows that the layer computes, if they differ from the previous
+  // layer's.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
   // Selects the layer's operations and moves the residual stream to its device.
   void EnterDevice(int64_t layer);
@@ -121,7 +122,7 @@ class ForwardPass {
   // call KeepResidual.
   NormKeeps KeepsOfNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
   // Whether the MLP's update can be added to the stream together with the next layer's norm,
-  // because the stream in between is not requested.
+  // because no hook or edit needs the residual stream in between.
   bool AddsWithNextNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
   // Computes out = norm(x), [rows, hidden].
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,

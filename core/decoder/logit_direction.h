@@ -25,7 +25,7 @@ struct LogitDirection {
   std::vector<double> direction;
   double constant = 0;  // from the biases of the norm and the output
   // [layer]: the factor by which a layer's update of the stream is scaled in the last block's
-  // output (ModelConfig::layer_scale); the factor of embeddings is that of layer 0.
+  // output (ModelConfig::layer_scale); embeddings have layer 0's factor.
   std::vector<double> of_layer;
 };
 

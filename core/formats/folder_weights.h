@@ -45,7 +45,7 @@ class FolderWeights {
   bool pickled() const { return pickled_; }
   // Returns the bytes of tensors that were copied because they are not contiguous in the file.
   int64_t copied_bytes() const;
-  // Returns the pages of a tensor's bytes to the system; the bytes can still be read.
+  // Gives the memory pages of a tensor back to the system; its bytes can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:

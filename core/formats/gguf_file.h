@@ -96,7 +96,7 @@ class GgufFile {
   // Returns the tensor called `name`. Throws Error if there is none.
   const GgufTensor& Require(std::string_view name) const;
 
-  // Returns the pages of a tensor's bytes to the system; the bytes can still be read.
+  // Gives the memory pages of a tensor back to the system; its bytes can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:

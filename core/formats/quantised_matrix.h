@@ -47,8 +47,8 @@ struct QuantisedMatrix {
   int64_t columns = 0;
   PackedIntegers levels;
   std::vector<float> table;  // [2^bits]: the values of levels that are not integers; else empty
-  // Group g has columns g * group_columns to (g + 1) * group_columns, or those that `group_of`
-  // [columns] states if it is not empty.
+  // Columns g * group_columns to (g + 1) * group_columns are group g; if `group_of` [columns] is
+  // not empty, it states each column's group instead.
   int64_t group_columns = 0;
   int64_t groups = 1;  // per row
   std::vector<int32_t> group_of;

@@ -38,7 +38,8 @@ struct TorchTensor {
 struct TorchStateDict {
   std::vector<TorchStorage> storages;
   std::map<std::string, TorchTensor, std::less<>> tensors;
-  // With `numbered`: the dictionary's integers; metadata.NAME: those in its dictionary `metadata`.
+  // With `numbered`: the dictionary's integers, and as metadata.NAME the integers in its dictionary
+  // `metadata`.
   std::map<std::string, int64_t, std::less<>> integers = {};
 };
 

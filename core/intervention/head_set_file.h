@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads lists of heads in the formats in which papers publish them.
+// Reads files with lists of attention heads, in the formats of published papers' code.
 #pragma once
 
 #include <string_view>

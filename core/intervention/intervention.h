@@ -65,7 +65,7 @@ class Term {
   std::shared_ptr<const Held> held_;  // immutable; copies of a term share it
 };
 
-// A layer number above that of any model: the last layer of an open-ended range.
+// A layer number larger than any model has: the last layer of an open-ended range.
 inline constexpr int64_t kEveryLayerAfter = 1 << 20;
 
 // A set of layers as zero-based inclusive ranges; if `all` is true, every layer.
@@ -85,7 +85,7 @@ struct LayerSet {
   bool operator==(const LayerSet&) const = default;
 };
 
-// The query rows whose attention is changed.
+// A rule that selects the query rows whose attention is changed.
 enum class ChannelRows {
   kAnswer,  // the last prompt row and every scored or generated row (as in the public code)
   kLast,    // the last prompt row alone (as the paper says)
@@ -168,11 +168,11 @@ struct ChosenRows {
   bool operator==(const ChosenRows&) const = default;
 };
 
-// Positional channel scaling (arXiv 2406.02536): in the listed layers the chosen rows' queries, and
-// all keys that those rows see, are computed from the normalised input with `channel` multiplied by
-// `factor`. Values are computed from the unchanged input, unless `change_value` is set (an option
-// that the public code has but never sets): then the values that those rows see use the scaled
-// input too.
+// Positional channel scaling (arXiv 2406.02536): in the listed layers, queries of the chosen rows,
+// and all keys that these rows see, are computed from the normalised input with `channel`
+// multiplied by `factor`. Values are computed from the unchanged input, unless `change_value` is
+// set (an option that the public code has but never sets): then the values that these rows see use
+// the scaled input too.
 struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;
@@ -258,9 +258,9 @@ struct HeadName {
   auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
-// The attention weights that the chosen rows give to the passage's tokens are multiplied by
-// `factor` (arXiv 2406.02536, section 4.3 "manually double the attention weights"). As the paper
-// says, a row then no longer sums to 1, unless `renormalise` is set.
+// Multiplies the attention weights of the chosen rows on the passage's tokens by `factor` (arXiv
+// 2406.02536, section 4.3 "manually double the attention weights"). As the paper says, a row then
+// no longer sums to 1, unless `renormalise` is set.
 struct Boost {
   TokenSpan span;  // like Crop::span
   double factor = 2;
@@ -293,8 +293,8 @@ struct Temperature {
 };
 
 struct Intervention {
-  // Ordered by type as core/terms/terms.h lists them; terms of one type are in the order in which
-  // they were added.
+  // The terms, ordered by type as in core/terms/terms.h; terms of one type in the order of
+  // addition.
   std::vector<Term> terms;
 
   // Inserts the term after those of its type. A position scheme replaces an existing one.

@@ -254,7 +254,7 @@ FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTa
 }
 
 // Near and far keys have separate positions: computes attention over each part and merges the
-// results. A row's far keys are those at least `near` rows before it, which is again a causal mask.
+// results. Far keys are at least `near` rows before the row, which is again a causal mask.
 template <class T>
 void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q,
                             const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
