@@ -60,7 +60,7 @@ bool IsPrintable(char32_t code) {
 // Writes a value with its contents, like repr() or json.dumps of Python.
 class Writer {
  public:
-  // A null `format` means repr().
+  // Writes like repr() if `format` is null, else as JSON in that format.
   Writer(const JsonFormat* format, const At& at) : format_(format), at_(at) {}
 
   std::string Run(const Value& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows and columns of a WeightMatrix.
+// Reads rows and columns of a WeightMatrix.
 #include "core/compute/weight_matrix.h"
 
 #include <ATen/ATen.h>

@@ -153,7 +153,7 @@ class WeightMatrix {
   bool ReadsExpandedByRow(const at::Tensor& x) const;
   // Whether a product of x with the stored matrix on the device uses BlockOps::MultiplyFew.
   bool ReadsByRow(const at::Tensor& x) const;
-  // `copies`: which outputs of the whole matrix are also copied; null: none.
+  // Multiplies by BlockOps::MultiplyFew. `copies`: outputs of the whole matrix to copy, or null.
   void MultiplyByRow(const at::Tensor& x, const BlockOps::Copies* copies, const at::Tensor& y,
                      const JobContext& job) const;
   // Returns a view of expanded_ as a matrix whose blocks are single numbers.

@@ -297,8 +297,8 @@ class Loader {
     return weights;
   }
 
-  // Stacks projections of the same input, and copies them to memory by `own`, unless they stay in
-  // the file. If only some parts have a bias, the others get zeros.
+  // Stacks projections of the same input, and copies them to memory by the member function `own`,
+  // unless they stay in the file. If only some parts have a bias, the others get zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
     return Stack(inputs, parts, OfLayers());
   }

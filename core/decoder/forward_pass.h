@@ -98,7 +98,8 @@ class ForwardPass {
   void EnterMixing(std::vector<SequencePass>& sequences, int64_t layer);
   // Applies output norm and hooks to the update of attention and mixer; then calls EnterMlp.
   void LeaveMixing(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
-  // Run instead of a half that the layer does not have. Hooks get zeros as its output.
+  // SkipMixing and SkipMlp replace a half that the layer does not have: hooks get zeros as its
+  // output.
   void SkipMixing(std::vector<SequencePass>& sequences, int64_t layer);
   void SkipMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // Adds the update of attention and mixer to the stream and computes normalized_, the MLP's input.

@@ -27,7 +27,7 @@ bool IsInteger(GgufType type) {
 
 bool IsFloat(GgufType type) { return type == GgufType::kFloat32 || type == GgufType::kFloat64; }
 
-// Returns the integer at `position`; nullopt for a uint64 beyond the range of int64.
+// Reads an integer of this type at `position`; nullopt for a uint64 beyond the range of int64.
 std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   switch (type) {
     case GgufType::kUint8:

@@ -17,9 +17,9 @@ namespace midscope {
 
 inline constexpr const char* kPatchTerm = "patch";
 
-// The kind of value that is replaced, named like the choices: the residual stream after a block, q,
-// k and v before rotation, the outputs of heads, and the additions of attention and MLP to the
-// stream.
+// The kind of activation that a patch replaces, named like the choices of its argument: the
+// residual stream after a block, q, k and v before rotation, the outputs of heads, and the
+// additions of attention and MLP to the stream.
 enum class PatchWhat { kResid, kQuery, kKey, kValue, kZ, kAttentionOut, kMlpOut };
 inline constexpr PatchWhat kPatchWhats[] = {
     PatchWhat::kResid, PatchWhat::kQuery,        PatchWhat::kKey,   PatchWhat::kValue,

@@ -44,7 +44,7 @@ bool Throws(const std::function<void()>& work) {
 bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
   const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
   const bool failed = Throws([&] {
-    // Other threads may continue to use their GPUs.
+    // In this capture mode, other threads may use GPUs while the work is recorded.
     graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     work();
   });
