@@ -148,7 +148,7 @@ SafetensorsTensors FolderWeights::OpenFile(const std::filesystem::path& path) {
   const MemoryMap& map = maps_.emplace_back(path);
   if (!pickled_) return ParseSafetensorsHeader(map.bytes(), path.string());
   SafetensorsTensors tensors = ReadTorchFile(map.bytes(), path.string(), &copies_);
-  map.DontNeed(0, map.size());  // returns the pages of copied tensors
+  map.DontNeed(0, map.size());  // gives back the pages of copied tensors
   return tensors;
 }
 
