@@ -94,8 +94,8 @@ bool ApplyTest(const std::string& name, const Value& value, const Arguments& arg
                const At& at);
 Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
                  const At& at);
-// Whether `name` is a method of the value's type. Then value.name does not read a mapping's entry,
-// even if it is not called.
+// Whether `name` is a method of the value's type. Reading value.name without a call is then an
+// error.
 bool IsMethod(const Value& value, std::string_view name);
 
 // In jinja_functions.cpp: functions that every template can call.
