@@ -50,7 +50,7 @@ class Cancelled : public std::exception {
 // A failure of a compute device; another device may be able to do the same work.
 class DeviceError : public Error {
  public:
-  // `lost`: the device can run nothing any more.
+  // `lost`: whether the device can run no further work.
   DeviceError(bool lost, const std::string& thing, const std::string& reason,
               const std::string& remedy)
       : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}
@@ -68,8 +68,7 @@ class MemoryError : public Error {
       : Error(ErrorKind::kFailure, thing, reason, remedy) {}
 };
 
-// Messages about bugs, by which the outermost handlers of programs and jobs report exceptions other
-// than Error.
+// Messages by which the outermost handlers report exceptions other than Error, which are bugs.
 inline std::string BugProblem(const std::string& what) { return "internal error: " + what; }
 
 inline std::string BugMessage(const std::string& what) {

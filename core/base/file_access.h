@@ -56,12 +56,10 @@ std::string ReadWholeFile(const std::string& path,
                           uint64_t most_bytes = std::numeric_limits<uint64_t>::max(),
                           const std::string& limit = "");
 
-// Makes the folder and those above it, if they do not exist. Throws Error (failure, with that
-// remedy).
+// Makes the folder and its missing parent folders. Throws Error (failure), with the given remedy.
 void MakeFolder(const std::filesystem::path& folder, const std::string& remedy = "");
 
-// Writes the whole file, or leaves one that exists unchanged. Throws Error (failure) if it cannot
-// be written.
+// Writes the text to the file. Throws Error (failure); an existing file is then unchanged.
 void WriteTextAt(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace midscope

@@ -36,7 +36,7 @@ class ContentHash {
   std::unique_ptr<State> state_;
 };
 
-// Whether the text is such a digest. Checked because it becomes a file name.
+// Whether the text has the form of a digest of this kind, as it must before it is used in a path.
 bool IsContentHash(const std::string& text, ContentHashKind kind);
 
 // The hash that identifies a model file in every output: XXH3-128 of its bytes.
@@ -44,16 +44,16 @@ bool IsContentHash(const std::string& text, ContentHashKind kind);
 // Returns 32 hexadecimal digits, as `xxhsum -H2` prints them.
 std::string HashBytes(std::span<const std::byte> bytes);
 
-// Returns the first 16 digits of the text's hash, enough to distinguish named files. Printed terms
-// contain this digest.
+// Returns the first 16 hexadecimal digits of the text's XXH3-128. Printed interventions identify
+// the contents of a file by this digest.
 std::string ShortDigest(std::string_view text);
 
-// Returns the hash of the maps' bytes in order, and gives their pages back to the system.
+// Returns the XXH3-128 of the bytes of all maps, in order, and gives back their pages.
 std::string HashMaps(std::span<const MemoryMap> maps);
 
-// Returns the hash of a file's bytes. Throws Error if the file cannot be read.
+// Returns the XXH3-128 of a file's bytes. Throws Error if the file cannot be read.
 std::string HashFile(const std::filesystem::path& path);
-// As above, for the file's first `bytes` bytes, or for all if it has fewer.
+// Returns the XXH3-128 of the file's first `bytes` bytes, or of all if it has fewer.
 std::string HashFile(const std::filesystem::path& path, int64_t bytes);
 
 }  // namespace midscope

@@ -33,8 +33,8 @@ std::string WithoutPythonNumbers(std::string_view text) {
 
 [[noreturn]] void FailJson(std::string_view text, const std::string& thing,
                            const nlohmann::json::parse_error& error) {
-  // "[json...] parse error at line 1, column 9: syntax error while parsing value - REASON; last
-  // read: ..."
+  // Example of error.what(): "[json...] parse error at line 1, column 9: syntax error while parsing
+  // value - REASON; last read: ..."
   const std::string_view said = error.what();
   const size_t begin = said.find(" - ");
   std::string_view reason = begin == said.npos ? "a syntax error" : said.substr(begin + 3);

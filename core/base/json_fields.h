@@ -33,7 +33,7 @@ class JsonFields {
   const std::string& where() const { return where_; }
   const nlohmann::json& json() const { return json_; }
 
-  // Throws if there is a field that is not among `known`.
+  // Throws Error if the object has a field that is not in `known`.
   void RefuseOthers(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -41,7 +41,7 @@ class JsonFields {
     }
   }
 
-  // Returns null if the field is absent or null.
+  // Returns the field's value; null if the field is absent or JSON's null.
   const nlohmann::json* Find(const std::string& key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
@@ -109,10 +109,10 @@ class JsonFields {
 // Throws Error with the position and the reason if `text` is not JSON.
 nlohmann::json ParseJson(std::string_view text, const std::string& thing);
 
-// Like ParseJson, but reads NaN and Infinity as null. Python's json module writes and reads these,
-// for instance in the config.json of transformers.
+// Parses JSON (see ParseJson), but reads NaN and Infinity as null. Python's json module writes and
+// reads these, for instance in the config.json of transformers.
 nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
-// Like ParsePythonJson, but keeps the keys in the order of the text.
+// Parses JSON with NaN and Infinity as null, and keeps the keys in the order of the text.
 nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope

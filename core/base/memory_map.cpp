@@ -96,7 +96,7 @@ void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data,
 
 namespace {
 
-// Data that the handler reads: static and atomic, because a signal may arrive at any time.
+// A file mapping for the SIGBUS handler; static and atomic, as a signal may arrive at any time.
 struct Slot {
   std::atomic<bool> taken = false;
   std::atomic<std::uintptr_t> begin = 0;

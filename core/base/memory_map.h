@@ -21,7 +21,8 @@ namespace midscope {
 // main().
 void GuardMappedFiles();
 
-// A mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
+// Registers a file mapping with GuardMappedFiles' handler. Mappings beyond its capacity stay
+// unguarded.
 class MappedFileGuard {
  public:
   explicit MappedFileGuard(std::span<const std::byte> bytes);
@@ -33,7 +34,7 @@ class MappedFileGuard {
   bool cut_off() const;
 
  private:
-  int slot_ = -1;  // -1: unguarded
+  int slot_ = -1;  // -1: not registered
 };
 
 // Makes the calling thread run its SA_ONSTACK handlers on a separate stack until the thread ends.
@@ -42,9 +43,9 @@ class MappedFileGuard {
 // No effect if the thread already has such a stack.
 void UseSignalStack();
 
-// Move-only; pointers into the map stay valid when it is moved. If the file is truncated while it
-// is mapped, reads beyond its end give zeros if GuardMappedFiles() was called, and end the process
-// (SIGBUS) otherwise.
+// A read-only memory map of a file. Move-only; pointers into the map stay valid when it is moved.
+// If the file is truncated while it is mapped, reads beyond its end give zeros if
+// GuardMappedFiles() was called, and end the process (SIGBUS) otherwise.
 class MemoryMap {
  public:
   // Throws Error if the file does not exist, is not a regular file, is empty or may not be read, or
@@ -75,8 +76,8 @@ class MemoryMap {
   std::unique_ptr<MappedFileGuard> guard_;
 };
 
-// Like MemoryMap::DontNeed, for `bytes` bytes at `data` in one of the maps; no effect if `data` is
-// in none of them.
+// Gives back the whole pages inside the `bytes` bytes at `data` (MemoryMap::DontNeed). No effect if
+// `data` is in none of the maps.
 void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data, int64_t bytes) noexcept;
 
 // Returns a copy of `values` in memory with large pages, if the system provides them on demand:
@@ -88,7 +89,7 @@ inline std::vector<float> LargeCopy(const std::vector<float>& values) {
   constexpr size_t kPage = size_t{1} << 21;
   void* first = copy.data();
   size_t bytes = values.size() * sizeof(float);
-  // If the system ignores the advice, the copy is only slower.
+  // madvise may fail without harm: the copy is then only slower.
   if (std::align(kPage, kPage, first, bytes))
     (void)madvise(first, bytes / kPage * kPage, MADV_HUGEPAGE);
 #endif

@@ -17,7 +17,6 @@ std::string ThingOf(const Parameter& option) { return "option --" + option.name;
 
 }  // namespace
 
-// Messages are plain, without a source location.
 OptionSet::OptionSet(std::vector<Parameter> descriptions)
     : descriptions_(std::move(descriptions)), values_(descriptions_.size()) {
   for (size_t i = 0; i < descriptions_.size(); ++i) {
@@ -133,7 +132,7 @@ std::string OptionSet::ToJson() const {
     if (option.always_stated || Value(option.name) != option.default_value)
       json[option.name] = ParameterJson(Value(option.name));
   }
-  // Paths and prompts may not be UTF-8, but provenance must be written anyway.
+  // Replaces invalid UTF-8, which paths and prompts may contain: provenance must be written anyway.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -141,7 +140,7 @@ void OptionSet::FromJson(std::string_view text) {
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!json.is_object()) throw UsageError("options", "not a JSON object of names and values");
   std::vector<std::string> known = NamesIn(descriptions_);
-  OptionSet changed = *this;  // all or nothing
+  OptionSet changed = *this;  // so that a failure changes no option
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError("options", "unknown option '" + name + "'", KnownWordsHint(name, known));

@@ -15,7 +15,7 @@ namespace midscope {
 // getters throw std::logic_error if the name is not described or has another type.
 class OptionSet {
  public:
-  // Throws std::logic_error for a duplicate name or a default that its description does not allow.
+  // Throws std::logic_error for a duplicate name or a default that its description forbids.
   explicit OptionSet(std::vector<Parameter> descriptions);
 
   const std::vector<Parameter>& descriptions() const { return descriptions_; }
@@ -25,11 +25,11 @@ class OptionSet {
   // that names the option, the fault and the allowed values. For a flag: "true", "false", "1", "0",
   // "".
   void SetText(std::string_view name, std::string_view text);
-  // Sets a typed value, with the same checks.
+  // Sets a value of the option's type. Throws Error (usage) if the option does not allow it.
   void Set(std::string_view name, ParameterValue value);
-  // Sets a value without the checks, if it comes from a file instead of the user.
+  // Sets a value without checking it. For values that come from a file, not from the user.
   void SetUnchecked(std::string_view name, ParameterValue value);
-  // Sets the value back to the default.
+  // Sets the option's value back to its default.
   void Reset(std::string_view name);
 
   bool Has(std::string_view name) const;    // whether it has a value, set or by default

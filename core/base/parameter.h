@@ -53,7 +53,7 @@ struct Parameter {
   // For kChoice: the choice meant by an option without a value on a command line, and by `true` in
   // a file. If "", a choice must be named.
   std::string value_if_bare{};
-  // If false, task texts and OptionSet::ToJson state the value only if it differs from the default.
+  // Whether task texts and OptionSet::ToJson also state a value that is the default.
   bool always_stated = true;
   // The choice that ends in "N" and is written with an integer in its place: "last:N". "" if there
   // is none.
@@ -82,7 +82,7 @@ struct Parameter {
 // Whether the parameter's kind is kWholeNumber or kNumber.
 bool IsNumber(const Parameter& parameter);
 
-// Returns a number parameter that describes the N of the numbered choice; its name is that choice.
+// Describes the number N in a choice such as "last:N", as a parameter named like the choice.
 Parameter NumberInChoice(const Parameter& parameter);
 // Returns the choice for which the text is another name, else the text itself.
 std::string ChoiceNamed(const Parameter& parameter, std::string_view text);
@@ -98,7 +98,7 @@ ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
                          const std::string& thing);
 // Returns the error for a text that is not of the parameter's kind or not one of its choices.
 Error BadValue(const Parameter& parameter, const std::string& given, const std::string& thing);
-// Makes the same checks on a value that is already typed. Throws Error (usage).
+// Throws Error (usage) if the typed value does not have the parameter's kind or is not allowed.
 void CheckValue(const Parameter& parameter, const ParameterValue& value, const std::string& thing);
 
 // Returns the value as text: "1.5", "true", "a, b"; "" for no value. Numbers have the shortest form
@@ -127,7 +127,7 @@ Parameter TextListParameter(const std::string& name, const std::string& help);
 Parameter FileParameter(const std::string& name, const std::string& help);
 Parameter NumberParameter(const std::string& name, const std::string& help, double minimum,
                           double maximum, std::optional<double> default_value = {});
-// The default is the first choice.
+// Describes a kChoice parameter; its default is the first choice.
 Parameter ChoiceParameter(const std::string& name, const std::string& help,
                           const std::vector<std::string>& choices);
 // `maximum` may be kNoMaximum: no upper bound.
@@ -141,16 +141,17 @@ Parameter TokensParameter(const std::string& name, const std::string& help, int6
 std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters);
 // Returns the description, changed so that a value must be given.
 Parameter Required(Parameter parameter);
-// Returns the descriptions, those with one of the names marked for the short help (`brief`). Throws
-// std::logic_error if a name does not occur.
+// Returns the descriptions after setting `brief` (listed in the short help) for the given names.
+// Throws std::logic_error if a name does not occur.
 std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
                                  const std::vector<std::string>& names);
 
 // Returns the value as JSON: null if it is empty.
 nlohmann::ordered_json ParameterJson(const ParameterValue& value);
 
-// A kNumber also accepts a number without a fraction; `true` gives value_if_bare if the parameter
-// has one. Throws Error (usage) in the same cases as ReadValue; does not check the range.
+// Reads a parameter's value from JSON. A kNumber also accepts a number without a fraction; `true`
+// gives value_if_bare if the parameter has one. Throws Error (usage) in the same cases as
+// ReadValue; does not check the range.
 ParameterValue ReadJsonValue(const Parameter& parameter, const nlohmann::ordered_json& json,
                              const std::string& thing);
 

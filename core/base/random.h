@@ -24,20 +24,20 @@ class SplitMix64 {
 
   // Returns a uniform draw from [0, bound), without bias; bound > 0.
   uint64_t Below(uint64_t bound) { return NextFrom((0 - bound) % bound) % bound; }
-  // The same draw, where no division is left if the bound is a constant.
+  // Returns the same number as Below(kBound), without a division at run time.
   template <uint64_t kBound>
   uint64_t Below() {
     return NextFrom((0 - kBound) % kBound) % kBound;
   }
 
-  // Draws as Below does, without a division: for many draws with one bound.
+  // Draws the same numbers as Below(bound), without a division per draw.
   class Bound {
    public:
     explicit Bound(uint64_t bound)
         : bound_(bound), reject_below_((0 - bound) % bound), inverse_(UINT64_MAX / bound) {}
     uint64_t Draw(SplitMix64& random) const {
       const uint64_t draw = random.NextFrom(reject_below_);
-      // The quotient, or one below it.
+      // draw / bound, or one less.
       const auto quotient = static_cast<uint64_t>((Wide{draw} * inverse_) >> 64);
       const uint64_t rest = draw - quotient * bound_;
       return rest >= bound_ ? rest - bound_ : rest;

@@ -25,8 +25,8 @@
 
 namespace midscope {
 
-// An axis has `size` places, identified by `labels` or `values`: one per place, or empty. If both
-// are empty, the places are 0, 1, ...
+// An axis with `size` entries, identified by `labels` or `values` (one per entry, or empty). If
+// both are empty, the entries are 0, 1, ...
 struct Axis {
   std::string name;  // "layer", "head", "key"
   int64_t size = 0;
@@ -96,7 +96,7 @@ inline std::string AttributeText(const Record& record, const std::string& name) 
   return text ? *text : "";
 }
 
-// Returns the first record of that name, or null. Points into `records`.
+// Returns the first record called `name`, or null. Points into `records`.
 inline const Record* FindRecord(const std::vector<Record>& records, const std::string& name) {
   for (const Record& record : records) {
     if (record.name == name) return &record;
@@ -104,7 +104,7 @@ inline const Record* FindRecord(const std::vector<Record>& records, const std::s
   return nullptr;
 }
 
-// Unit of ranks that count from 0 in files; they are printed counting from 1.
+// The unit of ranks. Files store ranks counted from 0; printed ranks are counted from 1.
 inline constexpr const char* kRankFromZero = "rank from 0";
 
 // Whether statistics and plots make sense for the array, by its type and unit: measured numbers,

@@ -25,7 +25,7 @@ inline constexpr const char* kPositionAwarenessScore = "position_awareness_score
 inline constexpr const char* kCountedKeys = "counted_keys";  // [layer, head, key]
 // Attribute of kCountedKeys' record: the lowest attention weight at which a key is counted.
 inline constexpr const char* kThresholdWeight = "threshold_weight";
-// Appended to the name of an array of means: half of their 95 % intervals.
+// Suffix of the array that contains the half-widths of the 95 % intervals of an array of means.
 inline constexpr const char* kHalfWidthSuffix = "_half_width";
 inline constexpr const char* kEffectiveGoldShare =
     "effective_gold_share";                                           // [mixer_layer, mixer_head]
@@ -38,12 +38,12 @@ inline constexpr const char* kNewTokenProbability = "new_token_probability";  //
 inline constexpr const char* kSpanName = "span_name";                         // [span]
 inline constexpr const char* kAnswerNll = "answer_nll";  // nats; also a measure's name
 
-// Texts of a sweep's samples. [place]
+// [place]: texts of a sweep's samples.
 inline constexpr const char* kQuestionText = "question_text";
 inline constexpr const char* kAnswerText = "answer_text";
 inline constexpr const char* kExpectedAnswers = "expected_answers";
 inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
-// Choices of a sweep's samples; samples may differ in their number.
+// Multiple-choice answers of a sweep's samples; samples may have different numbers of choices.
 inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place, choice]
 inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
 inline constexpr const char* kChoiceAxis = "choice";
@@ -59,7 +59,7 @@ inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
 inline constexpr const char* kSeconds = "s";
 inline constexpr const char* kSettingSeconds = "setting_seconds";  // [setting]
 
-// Names for generated text. The last two are [place], the others are [setting, place].
+// Arrays about generated text. The last two are [place], the others are [setting, place].
 inline constexpr const char* kGenerationCut = "generation_cut";
 inline constexpr const char* kGenerationEmpty = "generation_empty";
 inline constexpr const char* kAnsweredPlace = "answered_place";

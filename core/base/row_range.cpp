@@ -53,7 +53,7 @@ int64_t PositionIds::FirstDifference(const PositionIds& a, const PositionIds& b)
   const auto count = [](const PositionIds& ids) {
     return ids.ids_ ? static_cast<int64_t>(ids.ids_->size()) : 0;
   };
-  // After the rows for which both have ids, both continue in steps of 1.
+  // After the rows with given ids, both sequences of ids continue in steps of 1.
   const int64_t rows = std::max(count(a), count(b)) + 1;
   for (int64_t row = 0; row < rows; ++row) {
     if (a.At(row) != b.At(row)) return row;

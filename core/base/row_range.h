@@ -21,16 +21,16 @@ class PositionIds {
 
   bool given() const { return ids_ != nullptr; }
   double At(int64_t row) const;
-  // Returns the smallest integer above the ids of the first `rows` rows: the length of a sequence
-  // in which those are ordinary positions.
+  // Returns the smallest integer above all position ids of the first `rows` rows: the length of a
+  // sequence whose default ids 0, 1, 2, ... include them.
   int64_t Reach(int64_t rows) const;
-  // Whether no row's id is below that of the row before it.
+  // Whether the ids never decrease from one row to the next.
   bool NeverFall() const;
 
   bool operator==(const PositionIds& other) const;
   std::partial_ordering operator<=>(const PositionIds& other) const;
 
-  // Returns the first row whose ids differ; INT64_MAX if there is none.
+  // Returns the first row with different ids in `a` and `b`; INT64_MAX if there is none.
   static int64_t FirstDifference(const PositionIds& a, const PositionIds& b);
 
  private:

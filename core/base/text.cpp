@@ -23,7 +23,7 @@ std::string ShellCommand(const std::string& program, const std::vector<std::stri
 
 namespace {
 
-// Compares without regard to case.
+// Whether two characters are equal without regard to case.
 bool Same(char a, char b) { return LowerCase(a) == LowerCase(b); }
 
 // Returns the optimal string alignment distance.
@@ -61,7 +61,7 @@ std::string NearestWord(std::string_view word, const std::vector<std::string>& k
       nearest = candidate;
     }
   }
-  constexpr size_t kFewestLetters = 3;  // of a word that begins a longer one
+  constexpr size_t kFewestLetters = 3;  // shortest prefix that suggests a longer known word
   if (!nearest.empty() || word.size() < kFewestLetters) return nearest;
   const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
     return candidate.starts_with(word);

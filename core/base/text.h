@@ -16,7 +16,7 @@ namespace midscope {
 // Whether the character is 0 to 9, independent of the locale.
 constexpr bool IsDigit(char character) { return character >= '0' && character <= '9'; }
 
-// Returns `text` without the characters of `blanks` at both ends, as a view of `text`.
+// Returns `text` without leading and trailing characters that are in `blanks`, as a view of `text`.
 inline std::string_view Trimmed(std::string_view text, std::string_view blanks) {
   const size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};

@@ -9,17 +9,17 @@
 
 namespace midscope {
 
-// Returns wall time in seconds.
+// Returns the wall time since `start`, in seconds.
 inline double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Limits the notices of progress of a stage to one in 40 ms: each wakes other threads, which
-// computing threads then wait for.
+// Limits the progress notices of a stage to one per 40 ms. Each notice wakes other threads, for
+// which the computing threads then wait.
 class ProgressLimit {
  public:
-  // Returns whether to pass this notice on: the first and the last of a stage, and others at
-  // intervals.
+  // Whether to pass this progress notice on: true for the first and the last of a stage, and for
+  // others once per interval.
   bool Passes(const Progress& progress) {
     constexpr auto kInterval = std::chrono::milliseconds(40);
     const auto now = std::chrono::steady_clock::now();

@@ -192,8 +192,7 @@ bool IsVariableName(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Returns a discarded value if the text is not JSON. Throws if it is nested too deeply to be
-// copied.
+// Parses JSON; a discarded value if the text is not JSON. Throws Error if it is nested too deeply.
 Json ParseVariables(std::string_view text) {
   static constexpr int kMaxDepth = 50;
   return Json::parse(

@@ -58,7 +58,7 @@ struct ChatTokens {
   std::string eos;
 };
 
-// Returns the tokenizer's values.
+// Returns the tokenizer's bos_token and eos_token.
 ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 
 // Returns the beginning of `text` that consists of the tokenizer's begin-of-text tokens
@@ -66,16 +66,16 @@ ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 std::string WrittenBegin(const Tokenizer& tokenizer, std::string_view text);
 
 // Renders the messages with the given template (Jinja, see jinja.h), like apply_chat_template of
-// transformers with the variables of `options` as keyword arguments. The date is that of `options`,
-// never today's, so that the same messages give the same text. Throws Error for a template that
-// cannot be rendered exactly or exceeds a limit (jinja_limits.h), for messages that the template
-// itself refuses, and if there are no messages.
+// transformers with the variables of `options` as keyword arguments. The date is the one in
+// `options`, never today's, so that the same messages give the same text. Throws Error for a
+// template that cannot be rendered exactly or exceeds a limit (jinja_limits.h), for messages that
+// the template itself refuses, and if there are no messages.
 std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
 
-// Like the function above, with the tokenizer's template and tokens. If the tokenizer puts tokens
-// before a text and the template did not write them, they are inserted: the returned text is
+// Renders the messages with the tokenizer's own chat template and tokens. If the tokenizer puts
+// tokens before a text and the template did not write them, they are inserted: the returned text is
 // complete, and no tokens may be added.
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options = {});
@@ -85,17 +85,18 @@ std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage
 // lists these.
 std::string_view ChatFamilyTemplate(std::string_view family);
 
-// Returns the families' names.
+// Returns the names of the families that have a chat template here.
 std::vector<std::string> ChatFamilies();
-// Whether there is a family template of this name.
+// Whether `name` is a family that ChatFamilyTemplate accepts.
 bool IsChatFamily(std::string_view name);
 
 // Returns the template in a file (.jinja, as models ship it). Throws Error naming the file if it
 // cannot be read, is larger than 1 MiB, empty, or not UTF-8.
 std::string ReadChatTemplate(const std::filesystem::path& path);
 
-// Returns the template of the family `name_or_file`, or else that of the file. Throws Error in the
-// same cases as ReadChatTemplate; if there is neither, the error lists the families.
+// Returns the template of the family `name_or_file`, or else the template in the file
+// `name_or_file`. Throws Error in the same cases as ReadChatTemplate; if there is neither, the
+// error lists the families.
 std::string FindChatTemplate(const std::string& name_or_file);
 
 }  // namespace midscope

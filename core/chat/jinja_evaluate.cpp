@@ -199,7 +199,7 @@ Value Renderer::Call(const Node& node) {
 }
 
 Value Renderer::CallMacro(const Node& macro, const Arguments& arguments, const Node& node) {
-  // Arguments beyond the parameters, for the macros that use them.
+  // Arguments beyond the macro's parameters, for macros that use varargs or kwargs.
   Items others;
   Entries others_named;
   Value caller;
@@ -219,8 +219,8 @@ Value Renderer::CallMacro(const Node& macro, const Arguments& arguments, const N
     if (is_other && name == kCaller) caller = value;
     if (is_other && name != kCaller) others_named.Set(name, value);
   }
-  // A macro sees variables set at top level, but not those at its call; a block sees those around
-  // it.
+  // A macro sees the variables set at top level, but not those at its call. A {% call %} block sees
+  // the variables around it.
   std::vector<Scope> hidden;
   const size_t base = std::exchange(base_, scopes_.size());
   if (macro.text.empty()) hidden = HideMacro(macro);

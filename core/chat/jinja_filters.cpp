@@ -85,7 +85,8 @@ Value Json(const Value& value, const Arguments& a, const At& at) {
   return Value::Text(ToJson(value, format, at));
 }
 
-// select, reject, selectattr, rejectattr: returns the items that pass a test, or those that do not.
+// Makes one of the filters select, reject, selectattr and rejectattr, which return the items that
+// pass, or do not pass, a test.
 Filter Selecting(bool by_attribute, bool passing) {
   return [=](const Value& value, const Arguments& a, const At& at) {
     if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
@@ -107,7 +108,7 @@ Filter Selecting(bool by_attribute, bool passing) {
   };
 }
 
-// map('filter', ...) or map(attribute=...).
+// The filter map: map('filter', ...) or map(attribute=...).
 Value MapItems(const Value& value, const Arguments& a, const At& at) {
   if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
   const Value* attribute = a.positional() == 0 ? a.Find(0, "attribute") : nullptr;
@@ -117,7 +118,7 @@ Value MapItems(const Value& value, const Arguments& a, const At& at) {
   if (attribute == nullptr) {
     rest.values.assign(a.values.begin() + 1, a.values.end());
     rest.names = a.names;
-    // Filters that take filters could be nested as deeply as there are arguments.
+    // map('map', ...) is refused, because filters could be nested as deeply as there are arguments.
     if (TextOf(a.values[0], at) == "map") Fail(at.line, "map of map");
   }
   const Value items = ItemsOf(value, at);
@@ -181,7 +182,7 @@ Value AbsoluteOf(const Value& value, const At& at) {
   return negative ? ApplyOperator("-", Value::Of(int64_t{0}), value, at) : value;
 }
 
-// Like float() of Python; returns `default` for a value that cannot be converted.
+// The filter float: converts as float() of Python; returns `default` if that is impossible.
 Value RealOf(const Value& value, const Arguments& a, const At& at) {
   if (value.real() != nullptr) return value;
   if (value.integer() != nullptr || value.boolean() != nullptr)
@@ -198,7 +199,7 @@ Value RealOf(const Value& value, const Arguments& a, const At& at) {
   return otherwise == nullptr ? Value::Of(0.0) : *otherwise;
 }
 
-// "%s of %s" | format(a, b)
+// The filter format: "%s of %s" | format(a, b).
 Value Format(const Value& value, const Arguments& a, const At& at) {
   if (!a.names.empty() && a.positional() > 0) Fail(at.line, "format of this form");
   Entries named;
@@ -285,7 +286,7 @@ const std::map<std::string, Filter>& Filters() {
 
 using Test = std::function<bool(const Value&, const Arguments&, const At&)>;
 
-// A test that is an operator with an argument.
+// Makes the test that applies a comparison operator to the value and the argument.
 Test Comparing(const char* name) {
   return [name](const Value& v, const Arguments& a, const At& at) {
     if (a.values.size() != 1) Fail(at.line, "the test " + Quote(name) + " of this form");

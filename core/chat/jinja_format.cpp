@@ -68,7 +68,7 @@ class SpecReader {
   const At& at_;
 };
 
-// "[[fill]align][sign][#][0][width][.precision][type]"
+// Parses a format: "[[fill]align][sign][#][0][width][.precision][type]".
 Spec ReadSpec(std::string_view text, const At& at) {
   Spec spec;
   SpecReader reader(text, at);
@@ -148,7 +148,7 @@ class Fields {
  public:
   Fields(const Arguments& arguments, const At& at) : arguments_(arguments), at_(at) {}
 
-  // "name.attribute[key]!r:spec"
+  // Formats one replacement field such as "name.attribute[key]!r:spec".
   std::string Write(std::string_view field) {
     if (field.find('{') != field.npos) Fail(at_.line, "a format with fields inside");
     const size_t colon = field.find(':');
@@ -241,7 +241,7 @@ Value FormatFields(const std::string& pattern, const Arguments& arguments, const
 
 namespace {
 
-// Returns the value for "%(key)s" or for the next "%s".
+// Finds the values of a % operation: for "%(key)s" by key, for "%s" in order.
 class PercentValues {
  public:
   PercentValues(const Value& given, const At& at) : given_(given), at_(at) {

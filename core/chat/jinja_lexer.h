@@ -31,7 +31,7 @@ enum class TokenKind : uint8_t {
 
 struct Lexeme {
   TokenKind kind;
-  std::string text;  // of strings: with escapes resolved
+  std::string text;  // for a string: with escapes resolved
   size_t line;
 };
 

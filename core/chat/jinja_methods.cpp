@@ -158,7 +158,7 @@ Value CallMapping(const std::string& name, const Value& value, const Arguments& 
   Fail(at.line, "the method " + Quote(name));
 }
 
-// loop.cycle(a, b), loop.changed(value)
+// Calls a method of `loop`: loop.cycle(a, b) or loop.changed(value).
 Value CallLoop(const std::string& name, const Loop& loop, const Arguments& arguments,
                const At& at) {
   const std::vector<Value>& given = arguments.values;
@@ -172,7 +172,7 @@ Value CallLoop(const std::string& name, const Loop& loop, const Arguments& argum
   return Value::Of(changed);
 }
 
-// The methods index and count of lists.
+// Calls a method of a list: index or count.
 Value CallList(const std::string& name, const Items& items, const Arguments& arguments,
                const At& at) {
   const bool counts = name == "count";
@@ -287,7 +287,7 @@ Value Range(const Arguments& arguments, const At& at) {
   const int64_t end = WholeNumber(given[given.size() > 1 ? 1 : 0], at);
   const int64_t step = given.size() > 2 ? WholeNumber(given[2], at) : 1;
   if (step == 0) Fail(at.line, "range() with step 0");
-  // The same limit as in Jinja's sandbox.
+  // The largest number of items of range(), as in Jinja's sandbox.
   constexpr int64_t kMaxRange = 100'000;
   if (std::min(begin, end) < -kMaxRange || std::max(begin, end) > kMaxRange ||
       step > 2 * kMaxRange || step < -2 * kMaxRange) {

@@ -61,7 +61,7 @@ std::string StripCharacters(const std::string& text, const Value* characters, bo
 // Splits a text; a null separator splits at white space. most: maximum number of splits; -1: no
 // maximum.
 Value SplitText(const std::string& text, const Value* separator, int64_t most, const At& at);
-// Like SplitText, from the end.
+// Splits a text from its end, like str.rsplit of Python.
 Value SplitTextFromEnd(const std::string& text, const Value* separator, int64_t most, const At& at);
 // Returns the lines of a text without their ends, like str.splitlines of Python.
 std::vector<std::string> LinesOf(const std::string& text, const At& at);
@@ -74,7 +74,7 @@ size_t CountCharacters(std::string_view text, const At& at);
 // Returns the byte offset of the character at `index`, which is at most the number of characters.
 size_t CharacterOffset(std::string_view text, size_t index);
 
-// In jinja_format.cpp: `pattern`.format(arguments), and `pattern` % given.
+// In jinja_format.cpp: return pattern.format(arguments) and pattern % given, as in Python.
 Value FormatFields(const std::string& pattern, const Arguments& arguments, const At& at);
 Value FormatPercent(const Value& pattern, const Value& given, const At& at);
 
@@ -84,17 +84,18 @@ Value UniqueItems(const Value& value, const Arguments& arguments, const At& at);
 Value ExtremeItem(const Value& value, const Arguments& arguments, bool largest, const At& at);
 Value SumItems(const Value& value, const Arguments& arguments, const At& at);
 Value IndentLines(const Value& value, const Arguments& arguments, const At& at);
-// Returns an item's attribute "a.b", or the element at a number.
+// Returns an item's attribute by a path such as "a.b", or its element if the path is a number.
 Value AttributeOf(const Value& item, const Value& path, const At& at);
 
-// In jinja_filters.cpp and jinja_methods.cpp.
+// Apply a filter, a test or a method by its name (in jinja_filters.cpp and jinja_methods.cpp).
 Value ApplyFilter(const std::string& name, const Value& value, const Arguments& arguments,
                   const At& at);
 bool ApplyTest(const std::string& name, const Value& value, const Arguments& arguments,
                const At& at);
 Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
                  const At& at);
-// Whether `value.name` is a method, so that it is not an entry if it is not called.
+// Whether `name` is a method of the value's type. Reading value.name without a call is then an
+// error.
 bool IsMethod(const Value& value, std::string_view name);
 
 // In jinja_functions.cpp: functions that every template can call.

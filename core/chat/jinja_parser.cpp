@@ -193,7 +193,7 @@ class Parser : private ExpressionParser {
     return With(std::move(node), std::move(call), std::move(body));
   }
 
-  // Parses up to the closing bracket; returns each parameter's default, or null.
+  // Parses a macro's parameters up to the closing bracket; returns each one's default, or null.
   std::vector<NodePtr> Parameters(Node* node) {
     std::vector<NodePtr> defaults;
     while (!TakeOperator(")")) {

@@ -36,7 +36,7 @@ class Renderer {
   enum class Flow : uint8_t { kOn, kBreak, kContinue };
   using Scope = std::unordered_map<std::string, Value>;
 
-  // Counts the nesting of one node within others.
+  // A guard that counts the nesting depth of nodes during evaluation.
   class Deeper {
    public:
     Deeper(Renderer* renderer, const Node& node) : renderer_(renderer) {
@@ -70,7 +70,7 @@ class Renderer {
   void Name(const std::string& name, Value value, size_t line);
 
   void Write(std::string_view text, const Node& node);
-  // The following functions execute statements.
+  // The following functions execute the statements of a template.
   Flow Execute(const Node& node);
   void Print(const Node& node);
   // Returns the text that `body` outputs, as a value.
@@ -93,8 +93,8 @@ class Renderer {
   Value TestOf(const Node& node);
   Value ListOf(const Node& node);
   Value Dict(const Node& node);
-  // Returns null if the variable does not exist. A macro sees its own variables and those at top
-  // level.
+  // Returns the value of a variable; null if it does not exist. A macro sees its own variables and
+  // those at top level.
   const Value* Lookup(const std::string& name, const Node& node);
   Value Binary(const Node& node);
   // Evaluates a < b <= c, up to the first comparison that is false.
@@ -103,7 +103,7 @@ class Renderer {
   void SpreadMapping(const Node& node, const Value& value, Arguments* arguments, Items* named);
   Value Call(const Node& node);
   Value CallMacro(const Node& macro, const Arguments& arguments, const Node& node);
-  // For a call of a {% call %} block: hides the scopes that were created after it.
+  // Called before a {% call %} block runs: hides the scopes that were created after the block.
   std::vector<Scope> HideMacro(const Node& block);
 
   Budget budget_;

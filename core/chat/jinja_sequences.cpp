@@ -83,7 +83,7 @@ std::vector<std::string> LinesOf(const std::string& text, const At& at) {
   return lines;
 }
 
-// sort(reverse, case_sensitive, attribute)
+// The filter sort(reverse, case_sensitive, attribute).
 Value SortItems(const Value& value, const Arguments& a, const At& at) {
   const SortKeys keys(a.Find(2, "attribute"), a.Find(1, "case_sensitive"), at);
   const Value* reverse = a.Find(0, "reverse");
@@ -99,7 +99,7 @@ Value SortItems(const Value& value, const Arguments& a, const At& at) {
   return Value::List(std::move(sorted), at);
 }
 
-// unique(case_sensitive, attribute)
+// The filter unique(case_sensitive, attribute).
 Value UniqueItems(const Value& value, const Arguments& a, const At& at) {
   const SortKeys keys(a.Find(1, "attribute"), a.Find(0, "case_sensitive"), at);
   const Value items = ItemsOf(value, at);
@@ -117,7 +117,7 @@ Value UniqueItems(const Value& value, const Arguments& a, const At& at) {
   return Value::List(std::move(kept), at, Form::kOnce);
 }
 
-// min(case_sensitive, attribute) and max
+// The filters min(case_sensitive, attribute) and max.
 Value ExtremeItem(const Value& value, const Arguments& a, bool largest, const At& at) {
   const SortKeys keys(a.Find(1, "attribute"), a.Find(0, "case_sensitive"), at);
   const Value items = ItemsOf(value, at);
@@ -133,7 +133,7 @@ Value ExtremeItem(const Value& value, const Arguments& a, bool largest, const At
   return best;
 }
 
-// sum(attribute, start)
+// The filter sum(attribute, start).
 Value SumItems(const Value& value, const Arguments& a, const At& at) {
   const Value* attribute = a.Find(0, "attribute");
   const Value* start = a.Find(1, "start");
@@ -146,7 +146,7 @@ Value SumItems(const Value& value, const Arguments& a, const At& at) {
   return sum;
 }
 
-// indent(width, first, blank)
+// The filter indent(width, first, blank).
 Value IndentLines(const Value& value, const Arguments& a, const At& at) {
   const Value* width = a.Find(0, "width");
   const auto flag = [&](size_t position, const char* name) {

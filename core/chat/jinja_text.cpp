@@ -17,7 +17,8 @@
 namespace midscope::jinja {
 namespace {
 
-// Like repr() of Python: the shortest text that reads back as the same number, always with a point.
+// Returns repr(value) of Python: the shortest text that reads back as the same number, always with
+// a point.
 std::string RealText(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -38,7 +39,7 @@ std::string Hex(char32_t code, size_t digits) {
   return text;
 }
 
-// Like str.isprintable of Python, for one character.
+// Whether str.isprintable of Python is true for this character.
 bool IsPrintable(char32_t code) {
   if (code == ' ') return true;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
@@ -59,7 +60,7 @@ bool IsPrintable(char32_t code) {
 // Writes a value with its contents, like repr() or json.dumps of Python.
 class Writer {
  public:
-  // A null `format` means repr().
+  // Writes like repr() if `format` is null, else as JSON in that format.
   Writer(const JsonFormat* format, const At& at) : format_(format), at_(at) {}
 
   std::string Run(const Value& value) {
@@ -308,7 +309,7 @@ Items SplitAtSpace(const std::string& text, int64_t most, const At& at) {
   for (skip(true); i < text.size(); skip(true)) {
     const size_t begin = i;
     if (most >= 0 && parts.size() == static_cast<size_t>(most)) {
-      // The rest keeps its white space, except at its end.
+      // The last part keeps its inner white space, but not that at its end.
       parts.push_back(
           Value::Text(StripCharacters(text.substr(begin), nullptr, false, true, at), at));
       return parts;
@@ -360,7 +361,7 @@ std::string ReplaceIn(const std::string& text, const std::string& from, const st
 std::string ChangeCase(std::string text, bool upper, const At& at) {
   at.Scan(text.size());
   for (char& c : text) {
-    // Only ASCII is needed, for names of roles.
+    // Supports only ASCII, which is enough for names of roles.
     if (static_cast<unsigned char>(c) >= 0x80)
       Fail(at.line, "upper or lower case of " + Quote(text));
     if (upper ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z') c = static_cast<char>(c ^ 0x20);

@@ -54,7 +54,7 @@ Value Value::List(Items items, const At& at, Form form) {
 }
 
 Value Value::Mapping(Entries entries, const At& at) {
-  // The key is stored in the entry and in the index.
+  // Charges the copies of the key in the entry and in the index.
   at.MakeItems(4 * entries.all().size());
   int depth = 0;
   for (const auto& [key, value] : entries.all()) {

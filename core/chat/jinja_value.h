@@ -23,7 +23,7 @@ struct Node;
 class Value;
 using Items = std::vector<Value>;
 
-// A mapping whose entries are in the order in which they were first set.
+// A mapping that keeps its entries in the order in which keys were first set.
 class Entries {
  public:
   const Value* Find(std::string_view key) const;
@@ -57,7 +57,7 @@ class Value {
   static Value Of(int64_t value) { return Value(Storage(value)); }
   static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
   static Value Of(double value) { return Value(Storage(value)); }
-  // Not charged to the budget: for values from the program or the template's text.
+  // Does not charge the budget: for strings of the program or the template.
   static Value Text(std::string text);
   // The following three charge the value's size to the budget.
   static Value Text(std::string text, const At& at);
@@ -72,7 +72,7 @@ class Value {
 
   bool IsUndefined() const { return std::holds_alternative<std::monostate>(storage_); }
   bool IsNone() const { return std::holds_alternative<Nothing>(storage_); }
-  // These return null if the value is of another kind.
+  // Return the value's content; null if the value is of another kind.
   const bool* boolean() const { return std::get_if<bool>(&storage_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&storage_); }
   const double* real() const { return std::get_if<double>(&storage_); }
@@ -135,8 +135,8 @@ struct Loop {
   mutable Value changed = {};
   bool over = false;
 
-  // Returns an undefined value if loops have no such attribute. Throws Error for one that is not
-  // supported.
+  // Returns the attribute of `loop`, such as loop.index; an undefined value if Jinja's loops do not
+  // have it. Throws Error if it is not supported here.
   Value Attribute(std::string_view name, const At& at) const;
 };
 

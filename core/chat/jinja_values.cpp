@@ -131,7 +131,7 @@ Value JoinTexts(const Value& left, const Value& right, const At& at) {
   return Value::Text(a + b);
 }
 
-// Like escape() of markupsafe; a string marked as safe is unchanged.
+// Escapes HTML like escape() of markupsafe; a string marked as safe is unchanged.
 Value Escaped(const Value& value, const At& at) {
   if (value.is_safe()) return value;
   constexpr std::string_view kCharacters = "&<>'\"";
@@ -312,7 +312,7 @@ Value PartOf(const Value& value, const Value& index, const At& at) {
                                                     : nullptr;
     if (found != nullptr) return *found;
     if (value.loop() != nullptr) return value.loop()->Attribute(*index.text(), at);
-    // Strings and numbers have no such parts, which templates may test.
+    // A missing attribute is an undefined value instead of an error, because templates test for it.
     return {};
   }
   if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");
@@ -352,7 +352,7 @@ Value SlicedOf(const Value& value, const Value& begin, const Value& end, const V
   }
   const Value all = ItemsOf(value, at);
   Items part;
-  // No step goes further than past the end, so that adding it cannot overflow.
+  // Limits the step to size + 1, so that adding it cannot overflow.
   const int64_t stride = std::clamp<int64_t>(by, -size - 1, size + 1);
   for (int64_t i = first; by > 0 ? i < last : i > last; i += stride)
     part.push_back((*all.list())[static_cast<size_t>(i)]);

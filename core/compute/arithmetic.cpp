@@ -57,8 +57,8 @@ std::string ArithmeticName(const Arithmetic& arithmetic) {
 
 namespace {
 
-// Smaller models run fastest expanded, and are often run many times; for larger ones, the machine
-// may not have enough memory for a copy of the weights.
+// The largest size of expanded weights that kAuto accepts. Small models run fastest expanded; for
+// large ones, the machine may not have enough memory for a copy of the weights.
 constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace

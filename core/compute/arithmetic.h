@@ -29,35 +29,35 @@ struct Arithmetic {
 // Returns "float32", "bfloat16" or "float16".
 std::string DtypeName(kernels::Dtype dtype);
 
-// Returns the name in options and files: "float", "int16", "int8".
+// Returns the name of the product arithmetic in options and files: "float", "int16", "int8".
 std::string ProductsName(Products products);
 std::vector<std::string> ProductsNames();
-// Returns nullopt if there is no such name.
+// Returns the value that ProductsName names; nullopt for an unknown name.
 std::optional<Products> FindProducts(std::string_view name);
 
-// Returns the difference from float32 with products in float: "bfloat16", "int16", "bfloat16 with
-// int8"; "float32" if there is none.
+// Returns how the arithmetic differs from float32 without integer products: "bfloat16", "int16",
+// "bfloat16 with int8"; "float32" if there is none.
 std::string ArithmeticName(const Arithmetic& arithmetic);
 
-// The storage of a model's matrices during runs.
+// How a model's weight matrices are stored in memory during runs.
 
 // kExpanded: dequantised to the run's dtype when the model is opened. kStored: as in the file,
 // dequantised during products. kAuto: expanded if that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Whether the file has matrices that are neither floats (at least 2 bytes per weight) nor blocks,
-// as FP8 is: products cannot read them.
+// Whether the model must be expanded, because its file has matrices that products cannot read:
+// neither floats of at least 2 bytes nor quantised blocks (FP8, for example).
 bool MustExpand(const ModelConfig& config);
 
-// Resolves kAuto for this model; other values are returned unchanged, except that a model that must
-// be expanded is. Integer products read the file's integers, so kAuto is then kStored.
+// Returns the storage for this model. kAuto becomes kExpanded or kStored; with integer products it
+// becomes kStored, because they read the file's integers. Other values are returned unchanged, but
+// if MustExpand is true, the result is kExpanded.
 WeightStorage ResolveStorage(WeightStorage requested, const ModelConfig& config,
                              kernels::Dtype dtype, Products products = Products::kFloat);
 
 // Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: if the
-// CPU has bfloat16 products and all copies together take no more than kAuto allows for expanded
-// weights. float32: on x86, for which our product was measured to be at least as fast as
-// LibTorch's.
+// CPU has bfloat16 instructions and all copies together take at most 1 GiB. float32: on x86, where
+// Midscope's product was measured to be at least as fast as LibTorch's.
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
 
 // Returns the bytes that packing adds to expanded weights and the blocks stored with them: bfloat16
@@ -74,15 +74,15 @@ int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype);
 // The rule of --dtype auto depends on the model and the machine, never on a measurement, so that
 // the same command gives the same numbers.
 
-// Models that are called 1.5B have up to 1.54e9 parameters.
+// Largest parameter count for float32 by --dtype auto. "1.5B" models have up to 1.54e9.
 inline constexpr int64_t kMostFloat32Parameters = 1'550'000'000;
 
-// Returns bfloat16 if a layer is on a GPU, or if the model has more than kMostFloat32Parameters and
-// the CPU multiplies bfloat16; else float32. Differences of less than 0.1 nats between settings are
-// noise in bfloat16, and a small model takes little time in float32.
+// Returns bfloat16 if any layer is on a GPU, or if the model has more than kMostFloat32Parameters
+// parameters and the CPU has bfloat16 instructions; else float32. Differences of less than 0.1 nats
+// between settings are noise in bfloat16, and a small model takes little time in float32.
 kernels::Dtype AutoDtype(int64_t parameters, const Placement& placement, bool bfloat16_products);
 
-// Returns the same for this machine's CPU.
+// Returns the dtype of --dtype auto for this model and this machine's CPU.
 kernels::Dtype AutoDtype(const ModelConfig& config, const Placement& placement);
 
 // Returns "dtype: auto is float32: the model has 135M parameters".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention of AtenOps.
+// The attention operations of AtenOps.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -40,13 +40,13 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
-// Returns the softmax over the keys, which begin with `first_key`, with hidden keys and factors.
-// logits [heads from first_head on, rows, keys] are overwritten. sinks: [heads, 1, 1], or
-// undefined.
+// Returns the softmax over keys first_key, first_key + 1, ..., with the hidden keys and weight
+// factors of `edits`. logits [heads from first_head on, rows, keys] are overwritten. sinks: [heads,
+// 1, 1], or undefined.
 at::Tensor EditedSoftmax(const at::Tensor& logits, const at::Tensor& sinks, const RowEdits& edits,
                          int64_t first_head, int64_t first_key) {
   const int64_t last_key = first_key + logits.size(2);
-  // Calls change for the part of the heads to which the range applies.
+  // Calls `change` for the heads to which an edit applies.
   const auto change_part = [&](const at::Tensor& of, const auto& range, const auto& change) {
     const int64_t from = std::clamp(range.begin, first_key, last_key);
     const at::Tensor keys =
@@ -113,7 +113,7 @@ struct AtenOps::HeadRange {
   int64_t first_head = 0;
   int64_t heads = 0;
   at::Tensor keys;  // [key-value heads, or heads if those of a group differ, key_rows, head_dim]
-  at::Tensor far_keys;  // as far rows see them; undefined if there are no far rows
+  at::Tensor far_keys;  // rotated as far keys; undefined if no row has far keys
 };
 
 AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
@@ -187,8 +187,8 @@ AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, cons
   return range;
 }
 
-// Returns the products of scaled queries and keys: [heads of the range, rows, keys]. The arguments
-// are those of Weights.
+// Returns the products of scaled queries and keys: [heads of the range, rows, keys]. Arguments as
+// for Weights: query rows from first_row on, keys [first_key, last_key).
 at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRange& range,
                              const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                              int64_t rows, int64_t first_key, int64_t last_key) const {
@@ -212,8 +212,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
         .view({range.heads, rows, to - from});
   };
   if (tables.near == 0) return products(tables.q, range.keys, first_key, last_key);
-  // Keys before the first of these are far from every row, keys from the second on are near to
-  // every row.
+  // Keys before near_begin are far from every row; keys from far_end on are near to every row.
   const int64_t near_begin = std::clamp(first_row - tables.near + 1, first_key, last_key);
   const int64_t far_end = std::clamp(first_row + rows - tables.near, first_key, last_key);
   at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
@@ -269,7 +268,7 @@ at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const Rotary
 
 // Returns the attention weights of rows [first_row, first_row + rows) (absolute) over keys
 // [first_key, last_key), outside of which these rows see no keys: [heads of the range, rows, keys].
-// q: those rows, all heads.
+// q contains these rows of all heads.
 at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
                             const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                             int64_t rows, int64_t first_key, int64_t last_key) const {

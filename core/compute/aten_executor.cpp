@@ -14,8 +14,8 @@ namespace {
 
 int64_t UnitsOf(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
 
-// The next units of `count` for one of `threads`: a share of the remaining units, so that the last
-// shares are small and all threads finish together, however fast each core is.
+// A range of work units for one thread. Its size is proportional to the remaining units, so that
+// the last ranges are small and all threads finish together, however fast each core is.
 struct Units {
   int64_t begin;
   int64_t end;

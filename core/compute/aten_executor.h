@@ -6,8 +6,8 @@
 
 namespace midscope {
 
-// Calls UseSignalStack (core/base/memory_map.h) in all threads that work for the calling
-// one. After the first call with this number of threads, it has no effect.
+// Calls UseSignalStack (core/base/memory_map.h) in all LibTorch threads that work for the calling
+// thread. Later calls with the same number of threads have no effect.
 void UseSignalStacks();
 
 class AtenExecutor : public kernels::Executor {

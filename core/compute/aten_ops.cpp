@@ -16,7 +16,7 @@ namespace {
 // Number of rows of a weight matrix that are converted to float32 at a time.
 constexpr int64_t kOutputChunk = 8192;
 
-// Work that is called again at every launch.
+// Recorded work of devices that cannot record: calls the function at every launch.
 class CalledWork : public RecordedWork {
  public:
   explicit CalledWork(std::function<void()> work) : work_(std::move(work)) {}
@@ -128,7 +128,7 @@ void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, fl
     values = values - middle;
     if (keeps.mean.defined()) keeps.mean.copy_(middle.squeeze(-1));
   }
-  // For a layer norm this is 1 / deviation, because the mean has been subtracted.
+  // 1 / rms. For a layer norm this is 1 / standard deviation, because the mean has been subtracted.
   const at::Tensor inverse = InverseRms(values, epsilon);
   if (keeps.scale.defined()) keeps.scale.copy_(inverse.squeeze(-1));
   values = (values * inverse).mul_(OnDevice(norm.weight));

@@ -23,13 +23,13 @@ namespace midscope {
 
 // Copies on a device of values that are requested repeatedly. Internal to core.
 
-// A cache of the copies of the latest `most` arrays, keyed by their contents.
+// A cache of the device copies of the latest `most` arrays, keyed by their contents.
 template <class T>
 class KeptCopies {
  public:
   explicit KeptCopies(size_t most) : most_(most) {}
 
-  // Returns the cached copy, or else copy(values), which it caches.
+  // Returns the cached copy of `values`, or else copy(values), which it caches.
   template <class Copy>
   const at::Tensor& Of(const std::vector<T>& values, const Copy& copy) {
     auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -67,18 +67,18 @@ struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // for rotated keys and values together
-  // Bytes of rotary tables cached on the device, one per head and length; beyond it, all are
-  // dropped.
+  // Limit on the bytes of rotary tables cached on the device (one table per head and length). If it
+  // is exceeded, all are dropped.
   int64_t table_bytes = int64_t{256} << 20;
 };
 
-// Whether all query heads in each group of `group` heads use equally rotated keys.
+// Whether, in each group of `group` query heads, all heads use the same rotary table.
 bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group);
 
-// Returns the first key that is visible to any row from absolute row `row` on.
+// Returns the index of the first key that is visible to any query row >= `row` (absolute).
 int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row);
 
-// To be used by one thread at a time.
+// LayerOps by LibTorch's operations, on any device. May be used by one thread at a time.
 class AtenOps : public LayerOps {
  public:
   explicit AtenOps(at::Device device, const AttentionLimits& limits = {})
@@ -86,8 +86,7 @@ class AtenOps : public LayerOps {
 
   at::Device device() const override { return device_; }
   bool host_memory() const override { return false; }
-  // Without a GPU, recording saves nothing: `work` is called at every launch. It exists so that the
-  // same work can be recorded on every device.
+  // Returns work that calls `work` at every launch; saves no time, but works on every device.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   // Vectors of norms and biases are copied to the device once and cached by address: they must not
@@ -117,9 +116,9 @@ class AtenOps : public LayerOps {
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const override;
 
  protected:
-  // cos and sin of a rotary table, [rows, pairs] each, on the device.
+  // A rotary table on the device: cos and sin, [rows, pairs] each.
   struct DeviceTable {
-    std::shared_ptr<const RotaryCache::Table> host;  // keeps its address from being reused
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps its memory from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
@@ -128,11 +127,11 @@ class AtenOps : public LayerOps {
   // Returns the view's table on the device; `tables` must own the view's data. The copy is cached
   // for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
-  // Returns the copy on the device, cached by the values' address. Throws std::logic_error if a
-  // sample shows that the values at that address are not those that were copied.
+  // Returns a device copy of `values`, cached by their address. Throws std::logic_error if a sample
+  // shows that the values at that address have changed since they were copied.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // Throws while work is recorded, because each launch would repeat the copy from freed memory.
-  // Data already on the device from an earlier run are not copied.
+  // Called before data is copied from the host. Throws while work is recorded, because each launch
+  // would repeat the copy from freed memory.
   virtual void CheckNotRecorded() const {}
 
  private:

@@ -55,7 +55,7 @@ void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, cons
   const int64_t rows = q.size(0);
   const int64_t heads = q.size(1) / head_dim;
   const int64_t groups = state.matrix.size(0);
-  // Query heads of a group use the same memory, so they are treated as additional rows.
+  // Query heads with the same key-value head share a memory, so they are treated as extra rows.
   const at::Tensor features =
       Feature(q, head_dim).contiguous().view({groups, heads / groups * rows, head_dim});
   const at::Tensor read =

@@ -35,18 +35,18 @@ struct SegmentMemory {
 };
 
 // Adds segments to `state` until it contains rows 0 .. rows - 1 (whole segments); starts from an
-// empty state if it belongs to another plan or contains later rows. k and v [>= rows,
+// empty state if `state` was made with other settings or contains later rows. k and v [>= rows,
 // key_value_heads * head_dim]. Throws Cancelled.
 void AdvanceMemory(const CompressiveMemory& memory, const at::Tensor& k, const at::Tensor& v,
                    int64_t head_dim, int64_t rows, kernels::CancelFlag cancel,
                    SegmentMemory& state);
 
-// Adds gate * the memory's output for q [row, heads * head_dim] to z [row, heads * head_dim], which
-// must already hold (1 - gate) * local.
+// Adds gate times the memory's output for queries q [row, heads * head_dim] to z [row, heads *
+// head_dim], which must already hold (1 - gate) * local.
 void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, const at::Tensor& q,
                int64_t head_dim, const at::Tensor& z);
 
-// Multiplies x [row, head, n] by one number per head.
+// Multiplies x [row, head, n] in place by factors [head].
 void ScaleHeads(const std::vector<float>& factors, const at::Tensor& x);
 
 }  // namespace midscope

@@ -30,7 +30,7 @@ namespace {
 enum class FloatProduct {
   kMkl,
   kOneDnn,        // into `out`
-  kOneDnnCopied,  // into a new tensor: kOneDnn is only for CPUs with AVX-512
+  kOneDnnCopied,  // into a new tensor that is copied to `out`: oneDNN cannot write into `out` here
 };
 
 bool OneDnnWritesInPlace() {
@@ -64,7 +64,7 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight) {
                                              c10::List<std::optional<at::Scalar>>(), std::nullopt);
 }
 
-// Returns false if MKL's product must be used.
+// Computes the product by oneDNN, or returns false if MKL's product must be used.
 bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
   switch (Chosen()) {
     case FloatProduct::kMkl:
@@ -73,7 +73,7 @@ bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::T
       at::native::mkldnn_matmul(x, weight.t(), out, /*beta=*/0.0f, /*alpha=*/1.0f);
       return true;
     case FloatProduct::kOneDnnCopied:
-      // All rows at once, because every call packs the weights, which costs more than a copy of
+      // Multiplies all rows at once: every call packs the weights, which costs more than copying
       // results that have left the cache.
       out.copy_(Linear(x, weight));
       return true;
@@ -104,7 +104,7 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
 
 at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
-  // The layout is made for this many rows; other large numbers of rows use the same.
+  // oneDNN chooses the layout for this many rows; other large numbers of rows can use it too.
   constexpr int64_t kRows = 1024;
   static const auto reorder =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});

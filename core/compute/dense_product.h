@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matrix products on the CPU by whichever of LibTorch's libraries is faster there. Internal to
-// core.
+// Matrix products on the CPU by MKL or oneDNN, whichever is faster there. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,14 +15,13 @@ namespace midscope {
 // instead of a measurement, so that a machine gives the same bits every time.
 void DenseProduct(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out);
 
-// Returns the result in a new tensor. For some products oneDNN itself returns a new tensor, which
-// the function above has to copy.
+// Returns x weight^T in a new tensor, which saves a copy if oneDNN itself makes a new tensor.
 at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight);
 
-// Returns a bfloat16 weight [outputs, inputs] in oneDNN's internal layout. Otherwise every product
-// of many rows reorders the weight again, which takes 3 % of a product of 512 rows and 8 % of one
-// of 2,048 (Zen 4). Undefined if LibTorch has no such operation or the CPU has no bfloat16
-// products.
+// Returns a bfloat16 weight [outputs, inputs] in oneDNN's internal layout. With an ordinary weight,
+// every product of many rows reorders it again, which takes 3 % of a product of 512 rows and 8 % of
+// one of 2,048 (Zen 4). Returns an undefined tensor if LibTorch has no such operation or the CPU
+// has no bfloat16 products.
 at::Tensor PackedWeight(const at::Tensor& weight);
 
 // Returns x weight^T, with the weight from PackedWeight.

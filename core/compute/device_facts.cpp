@@ -65,7 +65,7 @@ int64_t GroupNumber(const char* path) {
   return file >> bytes ? bytes : -1;
 }
 
-// Limits the memory to what the container allows, which may be less than the machine has.
+// Reduces the memory sizes to the limits of the container (control group), if there are any.
 void LimitToGroup(DeviceFacts& facts) {
   const int64_t limit = GroupNumber("/sys/fs/cgroup/memory.max");
   const int64_t used = GroupNumber("/sys/fs/cgroup/memory.current");

@@ -27,15 +27,14 @@ struct DeviceFacts {
   int64_t free_bytes = 0;            // the part of it that a program can still allocate
 };
 
-// Returns the facts of AvailableDevices(), in the same order. For a GPU this takes some hundred MB
-// of its memory, once per process, like any other use of it. Does not throw: a GPU that does not
-// respond has memory sizes of 0.
+// Returns name and memory of AvailableDevices(), in the same order. The first use of a GPU takes
+// some hundred MB of its memory. Does not throw: sizes are 0 for a GPU that does not respond.
 std::vector<DeviceFacts> ListDeviceFacts();
-// Returns the facts of the placement's devices, without duplicates, in its order.
+// Returns name and memory of the devices of the placement, in its order, without duplicates.
 std::vector<DeviceFacts> FactsOf(const Placement& placement);
 DeviceFacts FactsOf(const DeviceName& device);
 
-// The reason why no GPU, or not the named one, is among AvailableDevices(): "this build of Midscope
+// The reason why AvailableDevices() contains no GPU, or not the named one: "this build of Midscope
 // has no CUDA". The remedy is "" if there is none.
 struct MissingGpu {
   std::string reason;
@@ -46,8 +45,8 @@ MissingGpu WhyGpuIsMissing();
 // Returns the model of the machine's CPU: "AMD EPYC 9B14"; "" if the system does not report it.
 std::string CpuName();
 
-// Whether Midscope's kernels run there: on CPUs, and on GPUs of compute capability 8.0 and later.
-// LibTorch's operations run the layers on older GPUs (a T4 has 7.5).
+// Whether Midscope's kernels run on the device: true on CPUs, and on GPUs of compute capability 8.0
+// and later. LibTorch's operations run the layers on older GPUs (a T4 has 7.5).
 bool RunsKernels(const DeviceFacts& facts);
 
 // Returns "NVIDIA H100 80GB HBM3, compute capability 9.0, 78.2 of 85.0 GB free".

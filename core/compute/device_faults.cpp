@@ -39,7 +39,7 @@ const char* Needed(DeviceWork work) {
   return "";
 }
 
-// Returns remedies that need less memory.
+// Returns the remedy text of a memory error: ways to use less memory for this kind of work.
 std::string Smaller(DeviceWork work) {
   return work == DeviceWork::kWeights ? "--dtype bfloat16 or --weights stored"
                                       : "--dtype bfloat16, a shorter prompt or fewer captures";
@@ -76,7 +76,7 @@ std::optional<DeviceName> GpuIn(const std::string& message) {
   return read.ec == std::errc() ? std::optional(device) : std::nullopt;
 }
 
-// Whether the GPU can still do the smallest work.
+// Whether the GPU still responds: allocates and fills one number.
 bool Answers(const DeviceName& device) {
   try {
     at::zeros({1}, at::TensorOptions().device(
@@ -98,8 +98,8 @@ std::optional<DeviceName> SilentGpu(const Placement& placement) {
   return std::nullopt;
 }
 
-// Whether it is LibTorch's "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator:
-// can't allocate memory: ...".
+// Whether the message is LibTorch's "[enforce fail at alloc_cpu.cpp:117] err == 0.
+// DefaultCPUAllocator: can't allocate memory: ...".
 bool IsOfHostMemory(const std::string& message) { return Contains(message, "DefaultCPUAllocator"); }
 
 }  // namespace
@@ -120,8 +120,8 @@ DeviceName DeviceFaults::DeviceAt(int64_t layer) const {
 void DeviceFaults::ThrowMemory(const std::string& message, DeviceWork work, int64_t layer) const {
   const DeviceName device =
       IsOfHostMemory(message) ? DeviceName() : GpuIn(message).value_or(DeviceAt(layer));
-  // LibTorch keeps the memory of the failed work, and its libraries could not allocate any for
-  // themselves.
+  // Empties LibTorch's cache. It keeps the memory of the failed work, and CUDA libraries could not
+  // allocate any for themselves.
   if (device.kind == DeviceKind::kCuda && at::globalContext().hasCUDA())
     at::getDeviceAllocator(at::kCUDA)->emptyCache();
   const std::string memory = FreeMemoryText(FactsOf(device));

@@ -15,24 +15,24 @@
 
 namespace midscope {
 
-// The work that needed the memory.
+// The kind of work during which a device failed; selects the remedy in the message.
 enum class DeviceWork { kWeights, kRun, kTrace };
 
 class DeviceFaults {
  public:
   static constexpr int64_t kAnyLayer = -1;
 
-  // `placement`: with the layer count of every share.
+  // The layer counts of `placement` must be resolved (FillLayers).
   explicit DeviceFaults(Placement placement = {}) : placement_(std::move(placement)) {}
 
-  // Throws the error of the device that an earlier run has lost: the device can run nothing any
-  // more, and waiting for it might not end.
+  // Throws the stored DeviceError if an earlier run has lost a device: it can run no further work,
+  // and waiting for it might not end.
   void ThrowIfLost() const;
 
   // Rethrows the exception that is being handled. Exceptions of LibTorch and CUDA kernels that are
-  // a device's fault become a DeviceError (for too little memory of the CPU, an Error, because
-  // there is no other device to suggest); all others are rethrown unchanged. `layer`: the layer
-  // that was being computed.
+  // a device's fault become a DeviceError (if host memory is too small, an Error, because there is
+  // no other device to suggest); all others are rethrown unchanged. `layer`: the layer that was
+  // being computed.
   [[noreturn]] void Rethrow(DeviceWork work, int64_t layer = kAnyLayer) const;
 
  private:

@@ -47,7 +47,7 @@ at::Device TorchDevice(const DeviceName& name) {
 
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
-  // By default, LibTorch allows GPUs to add some 16-bit products in their own dtype.
+  // LibTorch's default lets GPUs sum some 16-bit products in 16 bits; this requires float32 sums.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
   at::globalContext().setAllowFP16ReductionCuBLAS(false);
   for (const DeviceShare& share : placement.shares) {
@@ -85,7 +85,7 @@ void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor
         [&](Projection& projection) { place(projection.weight, layer); });
   }
   if (weights->layer_projection.weight.outputs() > 0) place(weights->layer_projection.weight, 0);
-  // LoadFirstLayer does not load it.
+  // The output matrix is absent if the weights are from LoadFirstLayer.
   if (weights->output.weight.outputs() > 0) place(weights->output.weight, layers);
 }
 

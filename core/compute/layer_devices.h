@@ -17,13 +17,13 @@
 
 namespace midscope {
 
-// Returns LibTorch's device; for `cpu:portable` it is the CPU.
+// Returns LibTorch's device for a device name; the CPU for `cpu:portable`.
 at::Device TorchDevice(const DeviceName& name);
 
 class LayerDevices {
  public:
   LayerDevices() = default;
-  // `placement`: checked, with every layer count resolved. `executor` must outlive this object.
+  // `placement`: checked, layer counts resolved (FillLayers). `executor` must outlive this object.
   LayerDevices(const Placement& placement, kernels::Dtype dtype, const kernels::Executor& executor);
   // Uses one device for all of `layers` layers (for tests of operations on devices without a name).
   LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers);
@@ -31,7 +31,7 @@ class LayerDevices {
   // Returns the operations of the layer's device; if `layer` is the number of layers, of the device
   // of the final norm and logits.
   const LayerOps& Of(int64_t layer) const;
-  // Returns [layer + 1]; the last entry is the device of the final norm and logits.
+  // Returns [layers + 1]: each layer's device, and last the device of final norm and logits.
   std::vector<at::Device> Devices() const;
 
  private:
@@ -41,9 +41,9 @@ class LayerDevices {
 
 // Moves every matrix to the device of its layer, one by one, so that at most one is in memory
 // twice. GPUs keep stored matrices in blocks (WeightMatrix::MoveTo), and `devices` must then
-// outlive the weights; `cpu:portable` always has expanded ones. The embeddings stay in host memory.
-// Throws LibTorch's exception if a device's memory is too small (DeviceFaults::Rethrow), and Error
-// if a stored matrix is not finite.
+// outlive the weights; on `cpu:portable`, matrices are always expanded. The embeddings stay in host
+// memory. Throws LibTorch's exception if a device's memory is too small (DeviceFaults::Rethrow),
+// and Error if a stored matrix is not finite.
 void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor, Weights* weights);
 
 }  // namespace midscope

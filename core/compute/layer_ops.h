@@ -27,8 +27,7 @@
 
 namespace midscope {
 
-// A change of keys: row j of the keys becomes k[j] - amount[j] direction, the key after a channel
-// was scaled.
+// The rank-one change of keys by a scaled channel: row j becomes k[j] - amount[j] * direction.
 struct KeyUpdate {
   at::Tensor amount;     // [rows] float32; undefined: no change
   at::Tensor direction;  // [key_value_heads * head_dim] float32
@@ -41,7 +40,7 @@ struct NormKeeps {
   at::Tensor input;  // [rows, width], contiguous: the norm's input rows
 };
 
-// The effect of a norm on one channel; without `scale`, there is no norm.
+// A norm's statistics and parameters for one channel. Without `scale`, there is no norm.
 struct NormOfColumn {
   at::Tensor mean;   // [rows] float32, or undefined
   at::Tensor scale;  // [rows] float32, or undefined
@@ -49,7 +48,7 @@ struct NormOfColumn {
   float bias = 0;
 };
 
-// A norm of each of the `heads` equal parts of a row, without bias.
+// A norm of each head's part of a row (`heads` equal parts), without bias.
 struct HeadNorm {
   NormKind kind = NormKind::kRms;
   int64_t heads = 1;
@@ -57,7 +56,7 @@ struct HeadNorm {
   float epsilon = 0;
 };
 
-// A factor that is known on the host, or is stored on the device.
+// A factor, either as a host value or as a tensor on the device.
 struct ColumnFactor {
   float value = 1;
   at::Tensor on_device;  // [1] float32; undefined: use `value`
@@ -71,8 +70,8 @@ class RecordedWork {
   virtual void Start() const = 0;
 };
 
-// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
-// need not be filled for operations that compute tables themselves.
+// The rotary tables and other per-head inputs of a layer's attention. Tables are in host memory;
+// `owned` keeps them alive. They need not be filled for operations that compute tables themselves.
 struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
@@ -87,7 +86,7 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // window of kernels::FarPositions; 0: all keys are near
   RowEdits edits;
-  // [head], or empty: factor of the final weights and of z (for Infini-attention's local part).
+  // [head], or empty: factor of attention weights and z (Infini-attention: 1 - gate).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
     return {q,
@@ -111,19 +110,19 @@ class LayerOps {
   virtual ~LayerOps() = default;
 
   virtual at::Device device() const = 0;
-  // If false, kernels and hooks cannot read the tensors in place: matrix products use
+  // Whether kernels and hooks can read the tensors in place. If false, matrix products use
   // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
   // Records the operations that `work` launches on the device; they run only when the record is
   // launched. Returns null if the device cannot record or `work` does something that cannot be
-  // recorded (waits for the device, or copies from or to host memory). `work` is called now, or at
-  // every launch.
+  // recorded (waits for the device, or copies from or to host memory). Implementations call `work`
+  // either now or at every launch.
   virtual std::unique_ptr<RecordedWork> Record(const std::function<void()>& /*work*/) const {
     return nullptr;
   }
-  // Called if recorded work reads x, which it did not create: the record keeps x alive.
+  // Must be called if recorded work reads an x that it did not create: keeps x alive.
   virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
-  // Whether rotary tables are computed on the device; those in host memory are then not filled.
+  // Whether rotary tables are computed on the device. Tables in host memory are then not filled.
   virtual bool forms_tables() const { return false; }
   // Returns the operations that read quantised matrices on the device. If null, matrices are
   // expanded there.
@@ -142,8 +141,8 @@ class LayerOps {
                             const Norm& norm, float epsilon, const at::Tensor& out,
                             const NormKeeps& keeps) const = 0;
   // Sets out [rows] float32 to factor times one channel's result of the norm, rounded to the dtype
-  // of `column` [rows], the channel's input. mean and scale: the norm's statistics; weight and
-  // bias: the channel's.
+  // of `column` [rows], the channel's input. `norm` contains the norm's statistics per row and the
+  // channel's weight and bias.
   virtual void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
                                const ColumnFactor& factor, const at::Tensor& out) const {
     out.copy_(column);
@@ -184,16 +183,16 @@ class LayerOps {
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
   // For few rows: returns the attention weights [query_rows, heads, key_rows], float32 on the
-  // device, with the keys changed by `update`. Changed keys are rounded to k's dtype if they are
-  // computed before they are read (Updated), but not if they are computed during reading.
+  // device, over keys to which `update` is applied. Updated keys are rounded to k's dtype if they
+  // are computed in advance (Updated), but not if they are computed while keys are read.
   virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                       const at::Tensor& k, const KeyUpdate& update,
                                       const RotaryTables& tables) const = 0;
   // Computes out = weights v. Weights of keys that are hidden from all rows are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;
-  // Computes out = attention of few rows; `weights`: the result of AttentionWeights if it is known,
-  // else undefined.
+  // Computes attention of few rows and writes z to `out`. `weights`: the result of AttentionWeights
+  // if the caller has it, else undefined.
   virtual void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q,
                             const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
                             const RotaryTables& tables, const at::Tensor& weights,
@@ -201,16 +200,17 @@ class LayerOps {
     WeightedValues(
         shape, weights.defined() ? weights : AttentionWeights(shape, q, k, update, tables), v, out);
   }
-  // Returns for each head the number of keys that reach the threshold, as in
-  // kernels::CountAttendedKeys, from weights [1, heads, keys] on the device.
+  // Returns [head]: the number of keys whose weight reaches the threshold
+  // (kernels::CountAttendedKeys). weights [1, heads, keys] are on the device.
   virtual std::vector<int64_t> CountAttendedKeys(
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const = 0;
-  // Returns TopTokensOfRows of logits [row, vocabulary], in float32 on the device. For a row with
-  // logits that are not finite, only the first such logit is returned.
+  // Returns the k most likely tokens of each row, [row, k], as TopTokensOfRows does. logits [row,
+  // vocabulary] float32 on the device. A row with a logit that is not finite has k copies of the
+  // first such logit.
   virtual std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const;
 
  protected:
-  // Returns the changed keys in a new tensor; k itself if there is no change.
+  // Returns the keys after `update`, in a new tensor; k itself if `update` is empty.
   at::Tensor Updated(const at::Tensor& k, const KeyUpdate& update) const {
     if (!update.amount.defined()) return k;
     at::Tensor updated = k.new_empty(k.sizes());
@@ -219,7 +219,7 @@ class LayerOps {
   }
 };
 
-// LibTorch does not specify which of several equal values it takes.
+// Selects on the host, because LibTorch's topk does not specify the order of equal values.
 inline std::vector<TopToken> LayerOps::TopTokens(const at::Tensor& logits, int64_t k) const {
   const at::Tensor on_host = logits.cpu();
   const auto* values = on_host.const_data_ptr<float>();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kForms = "Say cpu, cpu:portable or cuda:N, several with commas between";
 
-// Parses a text that consists only of digits, up to `largest`.
+// Parses an integer from 0 to `largest`. Returns nullopt if the text contains anything but digits.
 std::optional<int64_t> WholeNumber(std::string_view text, int64_t largest) {
   int64_t value = 0;
   if (!ReadWhole(text, value) || text.front() == '-') return std::nullopt;

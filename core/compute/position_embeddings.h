@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The position embeddings that a model adds to those of tokens. Internal to core.
+// Position embeddings, which a model adds to its token embeddings. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace midscope {
 
-// Learned (a table in the file with a row for each position of the context) or sinusoidal
-// (computed, for any real position). Not thread-safe, like WeightMatrix.
+// Absolute position embeddings: learned (a table in the file with a row for each position of the
+// context) or sinusoidal (computed, for any real position). Not thread-safe, like WeightMatrix.
 class PositionEmbeddings {
  public:
-  // For a model without position embeddings.
+  // Makes an empty object, for a model without position embeddings.
   PositionEmbeddings() = default;
   // Learned embeddings: table [offset + positions, hidden].
   PositionEmbeddings(WeightMatrix table, int64_t offset);

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// Iterations of the OpenMP library's waiting loop.
+// Value of GOMP_SPINCOUNT: iterations of the OpenMP library's loop before a waiting thread sleeps.
 constexpr char kSpinCount[] = "3000";
 
 void SpinBriefly(char** argv) {

@@ -2,7 +2,7 @@
 // Changes that some models apply to q, k and v between projection and rotation: a clamp (mpt), a
 // norm of q and k (qwen3, gemma3, olmo2) and of v (gemma4). A norm after rotation (hunyuan) is
 // applied here without its weights, because rotation does not change its divisor. Clamp and norm
-// are not linear, so channel scaling needs q, k and v from before them. Internal to core.
+// are not linear, so channel scaling applies to q, k and v before them. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// Whether the model changes q and k; if false, projections are used unchanged.
+// Whether the model clamps or normalises q and k. If false, projections are used unchanged.
 inline bool FinishesQueryKey(const ModelConfig& config) {
   return config.query_key_norm != QueryKeyNorm::kNone || config.clip_qkv > 0;
 }
@@ -24,8 +24,9 @@ inline bool FinishesValue(const ModelConfig& config) {
   return config.clip_qkv > 0 || config.value_norm;
 }
 
-// Computes out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both
-// may have any stride. `norm`: the layer's query_norm, key_norm or value_norm, or empty.
+// Applies the model's clamp and norm to heads x [rows, heads * head_dim] and writes out, of the
+// same shape (may be x); rows of both may have any stride. `norm`: the layer's query_norm, key_norm
+// or value_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
                  int64_t heads, const at::Tensor& x, const at::Tensor& out);
 

@@ -11,11 +11,11 @@ namespace {
 // Above this size, the cache is emptied; tables in use are kept alive by their users' pointers.
 // With Ms-PoE, each head of a model has its own table: 16 MiB for 32,768 rows of 64 pairs.
 constexpr int64_t kMaximumBytes = int64_t{2} << 30;
-// From this size on, tables that the last kKeptRuns runs did not use are dropped; several runs,
-// because settings A and B of several places alternate.
+// From this cache size on, tables that the last kKeptRuns runs did not use are dropped. More than
+// one run, because runs of settings A and B at several gold positions alternate.
 constexpr int64_t kUnusedBytes = int64_t{32} << 20;
 constexpr int64_t kKeptRuns = 16;
-// Tables grow in steps, so that token-by-token decoding does not make one table per token.
+// Tables grow by steps of this many rows, so that decoding does not make one table per token.
 constexpr int64_t kRowStep = 256;
 
 // Fills rows first .. first + rows - 1 of a table whose rows have given ids. Integer positions are
@@ -44,8 +44,8 @@ void FillRowsById(const RotaryAngles& angles, int64_t first, int64_t rows,
   }
 }
 
-// Fills rows first .. first + rows - 1 of the table; the angles of a position are computed once for
-// all rows that have it.
+// Fills rows first .. first + rows - 1 of the table. Rows with equal positions share one
+// computation of the angles.
 void FillRows(const RotaryAngles& angles, int64_t first, int64_t rows,
               const RotaryCache::Table& table) {
   const RowPositions& positions = angles.positions;

@@ -16,8 +16,8 @@
 
 namespace midscope {
 
-// The angles are position / ratio * inverse_frequency[pair]; their cosines and sines are multiplied
-// by `magnitude`.
+// The inputs of a rotary table. Angles are position / ratio * inverse_frequency[pair]; cosines and
+// sines are multiplied by `magnitude`.
 struct RotaryAngles {
   std::vector<double> inverse_frequency;
   double magnitude = 1;
@@ -28,9 +28,9 @@ struct RotaryAngles {
 
 class RotaryCache {
  public:
-  // cos and sin [rows, pairs], in host memory. For a table of angles, Fill computes the numbers;
-  // until then the memory is only reserved, and a view identifies the table without containing its
-  // numbers, because a device may compute them itself.
+  // A rotary table: cos and sin [rows, pairs], in host memory. For a table of angles, Fill computes
+  // the numbers; until then the memory is only reserved, and a view identifies the table without
+  // containing its numbers, because a device may compute them itself.
   class Table {
    public:
     Table(RotaryAngles angles, int64_t rows);
@@ -40,7 +40,7 @@ class RotaryCache {
     int64_t rows() const { return rows_; }
     int64_t pairs() const { return pairs_; }
     int64_t bytes() const { return static_cast<int64_t>(sizeof(float)) * 2 * rows_ * pairs_; }
-    // nullopt if the caller sets the numbers.
+    // The angles from which Fill computes the numbers; nullopt if the caller sets the numbers.
     const std::optional<RotaryAngles>& angles() const { return angles_; }
     float* cos() const { return cos_.get(); }
     float* sin() const { return sin_.get(); }
@@ -60,7 +60,7 @@ class RotaryCache {
     mutable bool filled_ = false;
   };
 
-  // Returns a table with at least `rows` rows, filled or not. Thread-safe.
+  // Returns a table with at least `rows` rows, which may not be filled yet. Thread-safe.
   std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
 
   // Must be called when a run begins. If the tables exceed a memory limit, those that the last runs

@@ -12,11 +12,12 @@ struct TopToken {
   float logit = 0;
 };
 
-// Returns the k largest, largest first; among equal logits the lower id first: [min(k, logits)].
+// Returns the min(k, number of logits) tokens with the largest logits, largest first. Among equal
+// logits, the lower id comes first.
 std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k);
 
-// Returns [row, k]: TopTokens of each row of logits [row, vocabulary]; if a row has a logit that is
-// not finite, only that one. k is at most the vocabulary size.
+// Returns [row, k]: TopTokens of each row of logits [row, vocabulary]; a row with a logit that is
+// not finite has k copies of the first such logit. k is at most the vocabulary size.
 std::vector<TopToken> TopTokensOfRows(std::span<const float> logits, int64_t vocabulary, int64_t k);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows and columns of a WeightMatrix.
+// Reads rows and columns of a WeightMatrix.
 #include "core/compute/weight_matrix.h"
 
 #include <ATen/ATen.h>
@@ -170,7 +170,7 @@ void WeightMatrix::CopyQuantised(const kernels::Executor& executor) {
 
 namespace {
 
-// Number of rows that a thread gathers between two checks of the cancel flag.
+// Number of rows that Gather copies between two checks of the cancel flag.
 constexpr int64_t kGatheredRows = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WeightMatrix on devices other than the plain CPU.
+// The operations of WeightMatrix on devices other than the plain CPU.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Number of rows of a product between two checks of the cancel flag. A GPU needs many to be busy.
+// Rows of x multiplied between two checks of the cancel flag. A GPU needs many to be busy.
 constexpr int64_t kDeviceRowChunk = 4096;
 // The number of weight rows in a panel is a multiple of this, unless there are few.
 constexpr int64_t kPanelRows = 128;
@@ -28,7 +28,8 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// Writes rows in order, with stride `row_bytes`, in the layout of kernels/cuda/device_rows.h.
+// Writes the matrix' rows to `to`, with stride `row_bytes`, in the layout of
+// kernels/cuda/device_rows.h.
 void ArrangeRows(const kernels::BlockMatrix& matrix, int64_t row_bytes, void* to,
                  const kernels::Executor& executor) {
   constexpr int64_t kGrain = 64;
@@ -160,7 +161,7 @@ void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at
   }
 }
 
-// Dequantises the one block of each row that has the column.
+// Reads a column by dequantising, in each row, only the block that contains the column.
 at::Tensor WeightMatrix::ColumnOnDevice(int64_t column, int64_t rows) const {
   at::Tensor values = at::empty({rows}, Options().dtype(at::kFloat));
   for (const StoredPart& part : parts_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of a WeightMatrix.
+// The matrix products of WeightMatrix on the CPU.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -19,11 +19,10 @@
 namespace midscope {
 namespace {
 
-// Number of rows of a product between two checks of the cancel flag; also limits the memory that
-// kernels pack.
+// Rows of x multiplied between two checks of the cancel flag; limits the memory of packed rows.
 constexpr int64_t kRowChunk = 1024;
-// Likewise for a product with panels, which has no fixed work per chunk: the sums of this many rows
-// stay in the L2 cache.
+// Number of rows of x between two checks in a product with panels. Chunks have no fixed cost there,
+// and the sums of this many rows stay in the L2 cache.
 constexpr int64_t kPanelRowChunk = 512;
 
 // Work of a product by LibTorch between two checks of the cancel flag: up to this many
@@ -78,7 +77,7 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// Like MultiplyExpanded, in bfloat16 with a matrix as stored in the file.
+// Computes y = x weight^T in bfloat16 matrix tiles, with a matrix as stored in the file.
 void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
                      const ProductContext& context) {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
@@ -92,8 +91,8 @@ void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, co
   }
 }
 
-// Calls product(input, y) for `chunk` rows of x at a time, in the order in which float32 products
-// read them, and the same rows of y. product returns false if it was cancelled.
+// Calls product(input, y) for `chunk` rows at a time: input contains rows of x in the order in
+// which float32 products read them, y the output rows. product returns false if it was cancelled.
 template <class Product>
 void InFloat32(const at::Tensor& x, const at::Tensor& y, kernels::Dtype dtype, int64_t chunk,
                const ProductContext& context, const Product& product) {
@@ -168,7 +167,7 @@ void WeightMatrix::MultiplyPacked(const at::Tensor& x, const at::Tensor& y,
   }
 }
 
-// Multiplies the parts with products in integers; x is rounded once for all of them.
+// Multiplies the parts whose products are in integers. x is rounded once for all parts.
 void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
                                           const ProductContext& context) const {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
@@ -186,7 +185,7 @@ void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor&
   }
 }
 
-// Multiplies the parts with products in float32; x is packed once for all of them.
+// Multiplies the parts whose products are in float32. x is packed once for all parts.
 void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                                      const ProductContext& context) const {
   InFloat32(x, y, dtype_, kRowChunk, context,
@@ -201,7 +200,7 @@ void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
             });
 }
 
-// Computes y [rows, outputs] float32, contiguous.
+// Computes y = x weight^T from the panels. y [rows, outputs] is float32 and contiguous.
 void WeightMatrix::MultiplyPanels(const at::Tensor& x, void* y,
                                   const ProductContext& context) const {
   const at::Tensor out =

@@ -67,7 +67,7 @@ class Loader {
     int64_t outputs;
   };
 
-  // Only rows of the table are read, so that it stays in the file.
+  // The table of layer inputs stays in the file, because only rows of it are read.
   void LoadLayerInputs(Weights* weights) {
     const int64_t width = config_.layer_input_width;
     weights->layer_embedding =
@@ -77,15 +77,15 @@ class Loader {
     weights->layer_projection_norm = NormWeight("layer_projection_norm", width);
   }
 
-  // Returns a matrix that is multiplied with few rows and read row by row: if other matrices are
-  // packed, a quantised one is not expanded.
+  // Loads a matrix that is multiplied with few rows and read row by row. If other matrices are
+  // packed, this one is not expanded if it is quantised.
   Projection ReadByRow(const Part& part) {
     const bool packed = options_.expansion == Expansion::kPacked;
     return Stack(config_.hidden, {part}, packed ? &WeightMatrix::CopyOrExpand : OfLayers());
   }
 
-  // Returns the matrix [vocabulary, hidden]. Narrower rows are projected: by `through` [hidden,
-  // embedding_width], or by the reverse projection [embedding_width, hidden].
+  // Returns the matrix [vocabulary, hidden]. Rows with fewer columns are multiplied by the
+  // projection `through` ([hidden, embedding_width] or its transpose).
   WeightMatrix Embedding(const char* name, const char* through) {
     if (config_.embedding_width == 0) return ReadByRow({name, config_.vocabulary}).weight;
     const bool enters = std::string_view(through) == "embedding_in";
@@ -103,7 +103,7 @@ class Loader {
     return matrix.expanded();
   }
 
-  // table: a function that makes the matrix of a part.
+  // Loads position embeddings. `table`: a function that makes the matrix of a part.
   template <class Table>
   PositionEmbeddings Positions(Table table) {
     const int64_t offset = config_.position_offset;
@@ -128,7 +128,7 @@ class Loader {
     const bool own_keys = attention.keys_of < 0;
     if (attention.has_mixer()) weights.mixer = Mixer(prefix);
     if (!attention.attends()) {
-      // The layer has no attention.
+      // Attention weights are not loaded: the layer has no attention.
     } else if (config_.latent.used()) {
       weights.latent = Latent(prefix);
     } else if (!own_keys) {
@@ -297,8 +297,8 @@ class Loader {
     return weights;
   }
 
-  // Stacks projections of the same input, and copies them to own memory by `own` unless they stay
-  // in the file. If only some parts have a bias, the others get zeros.
+  // Stacks projections of the same input, and copies them to memory by the member function `own`,
+  // unless they stay in the file. If only some parts have a bias, the others get zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
     return Stack(inputs, parts, OfLayers());
   }
@@ -347,8 +347,8 @@ class Loader {
     return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
-  // Returns the tensor's name in the file.
-  // Throws Error unless the tensor exists with this shape, which limits how much of it is read.
+  // Returns the file's tensor called `name`. Throws Error unless it exists with this shape, which
+  // limits how much of it is read.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
     if (tensor == nullptr) {

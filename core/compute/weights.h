@@ -37,7 +37,7 @@ struct MlpWeights {
 struct ExpertWeights {
   Projection router;               // [experts, hidden]
   std::vector<float> choice_bias;  // [experts], or empty: none
-  // ExpertSettings::beside_mlp; else empty.
+  // Only with ExpertSettings::beside_mlp; else empty.
   std::vector<float> scale;  // [experts]: a factor of the chosen experts' weights
   Norm router_norm;
   Norm input_norm;
@@ -59,14 +59,15 @@ struct LatentWeights {
   Projection value_out;  // [heads * value, rank]: maps the latent key to heads' values
 };
 
-// Weights of a layer's mixer; what the mixer does not have is undefined. Vectors are in float32 and
-// host memory. decay_bias, decay_scale and skip are [value heads] or [heads].
+// Weights of a layer's mixer (delta rule, state space or convolution). Weights that this kind of
+// mixer lacks are undefined. Vectors are in float32 and host memory. decay_bias, decay_scale and
+// skip are [value heads] or [heads].
 struct MixerWeights {
-  // Delta rule: query, key and value; gate; rates; decays. State space: gate; x, b and c; steps.
-  // Convolution: b, c and x.
+  // The input projection. Its outputs in order: for the delta rule query, key and value, gate,
+  // rates, decays; for a state space gate, x, b and c, steps; for a convolution b, c and x.
   Projection input;
   at::Tensor input_scale;  // [outputs of `input`]: factors of its outputs
-  at::Tensor decay_bias;   // of decays or steps
+  at::Tensor decay_bias;   // bias of decays or steps
   at::Tensor decay_scale;  // negative
   at::Tensor taps;         // [rows of the convolution, channels]
   at::Tensor taps_bias;    // [channels]; undefined: none
@@ -82,7 +83,7 @@ at::Tensor ProjectionScales(const StateSpace& space);
 struct LayerWeights {
   MixerWeights mixer;  // only in layers with a mixer
   LatentWeights latent;
-  XieluSettings xielu;         // used if that is the activation
+  XieluSettings xielu;         // used if the activation is kXielu
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order; queries alone if keys are another layer's
   Projection attention_gate;   // heads * head_dim outputs; no outputs: none
@@ -94,15 +95,15 @@ struct LayerWeights {
   Norm attention_output_norm;  // output norms; empty if the model has none
   Norm mlp_output_norm;
   std::vector<float> sinks;  // [heads], or empty: none
-  float layer_scale = 1.0f;  // of the stream after the layer
-  // ModelConfig::layer_input_width; no outputs: none.
+  float layer_scale = 1.0f;  // factor of the residual stream after the layer
+  // For models with ModelConfig::layer_input_width; no outputs: none.
   Projection layer_input_gate;  // [width, hidden]
   Projection layer_input_out;   // [hidden, width]
   Norm layer_input_norm;
   std::vector<float> value_norm;  // [head_dim] ones, or empty: none
-  // [head_dim], or for all heads; empty: none. For norms after the rotation, these are ones; the
-  // weights [head_dim] are in rotated_*_norm, and the product of the queries' and keys' weights, by
-  // which queries are multiplied, is in rotated_norms.
+  // Weights of the norms of queries and keys: [head_dim], or [heads * head_dim]; empty: no norm. If
+  // the model norms after the rotation, these are ones, the weights [head_dim] are in
+  // rotated_*_norm, and rotated_norms is the product of both, by which queries are multiplied.
   std::vector<float> query_norm;
   std::vector<float> key_norm;
   std::vector<float> rotated_query_norm;
@@ -142,7 +143,8 @@ struct LayerWeights {
   }
 };
 
-// Whether any projection is multiplied in integers (WeightMatrix::HasWholeNumberProducts).
+// Whether any projection of the layer is multiplied in integers
+// (WeightMatrix::HasWholeNumberProducts).
 bool HasWholeNumberProducts(LayerWeights& layer);
 
 struct Weights {
@@ -150,8 +152,9 @@ struct Weights {
   PositionEmbeddings positions;  // if learned or sinusoidal
   Norm embedding_norm;           // empty if the model has none
   Projection output;             // [vocabulary, hidden]; the embedding's matrix if tied
-  // ModelConfig::layer_input_width: read from the file, [vocabulary, layers * width]; a projection
-  // of the usual embedding, which is normed by layer, [width], and added.
+  // For models with ModelConfig::layer_input_width. layer_embedding [vocabulary, layers * width]
+  // stays in the file. A projection of the ordinary embedding, normed per layer with weights
+  // [width], is added to its rows.
   WeightMatrix layer_embedding;
   Projection layer_projection;
   std::vector<float> layer_projection_norm;
@@ -159,8 +162,8 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
-// The form of layers' expanded matrices: alone (if no layer is on the plain CPU), with a copy of
-// their blocks (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
+// The form of expanded matrices: alone (if no layer is on the plain CPU), with a copy of their
+// blocks (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
 enum class Expansion { kAlone, kBesideBlocks, kPacked };
 
 struct WeightOptions {
@@ -182,8 +185,7 @@ WeightOptions Resolved(WeightOptions requested, const ModelConfig& config,
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context);
 
-// Loads the weights that a pass through the first layer reads: the embedding (left in `source`) and
-// that layer.
+// Loads only the embedding (left in `source`) and layer 0, for passes through the first layer.
 Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
                        const kernels::Executor& executor, const JobContext& context);
 

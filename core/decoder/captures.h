@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// Attention of the last prompt query over the keys up to and including its own: attention [layer,
+// Captures the attention weights of the last prompt query over all keys up to its own: [layer,
 // head, key], with prompt_tokens keys. Under Infini-attention it covers the query's own segment,
 // multiplied by 1 - gate if there is an earlier segment. The memory's part belongs to no key, so a
 // row then sums to 1 minus the gate.
@@ -34,8 +34,8 @@ class LastQueryAttention : public Hook {
   std::vector<float> attention_;
 };
 
-// Ms-PoE's position-awareness score, from q and k before rotation. The weights are stored, so that
-// keys can be counted by any threshold.
+// Captures the attention weights from which Ms-PoE's position-awareness score is computed, of q and
+// k before rotation. They are stored, so that keys can be counted with any threshold.
 class PositionAwareness : public Hook {
  public:
   explicit PositionAwareness(const ModelConfig& config,
@@ -44,7 +44,7 @@ class PositionAwareness : public Hook {
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
   int64_t keys() const { return keys_; }
-  // Returns [layer, head]: attended keys / prompt_tokens.
+  // Returns the score [layer, head]: number of attended keys / prompt_tokens.
   std::vector<float> score(const kernels::AwarenessThreshold& threshold) const;
   std::vector<float> score() const { return score(threshold_); }
   // Returns [layer, head]: the number of attended keys.
@@ -61,8 +61,8 @@ class PositionAwareness : public Hook {
   std::vector<float> weights_;  // [layer, head, key]
 };
 
-// Chosen channels of the residual stream after every block, at every position. Its values are
-// [layer, channel, position].
+// Captures chosen channels of the residual stream after every block, at every position: [layer,
+// channel, position].
 class HiddenChannels : public Hook {
  public:
   HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels);
@@ -79,13 +79,12 @@ class HiddenChannels : public Hook {
   std::vector<float> values_;
 };
 
-// Rows of the residual stream after every block: values [layer, row, hidden].
+// Captures rows of the residual stream after every block: [layer, row, hidden].
 class ResidualRows : public Hook {
  public:
   // Stores the last `last_rows` prompt rows.
   ResidualRows(const ModelConfig& config, int64_t last_rows);
-  // Stores these prompt rows, sorted and without duplicates; positions outside the prompt are
-  // omitted.
+  // Stores the rows at `positions`, sorted, without duplicates and positions outside the prompt.
   ResidualRows(const ModelConfig& config, std::vector<int64_t> positions);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
@@ -97,7 +96,7 @@ class ResidualRows : public Hook {
  private:
   int64_t layers_;
   int64_t hidden_;
-  int64_t last_rows_ = -1;  // -1: `positions_` were given
+  int64_t last_rows_ = -1;  // -1: `positions_` was passed instead
   std::vector<int64_t> positions_;
   std::vector<float> values_;
 };

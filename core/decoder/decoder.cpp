@@ -33,7 +33,7 @@
 namespace midscope {
 
 struct Decoder::Parts {
-  // Loads the weights to their devices.
+  // Loads the weights and moves them to the devices of their layers.
   void Load(std::unique_ptr<ModelSource> from, const JobContext& context);
   PassParts OfPass() const { return {config, weights, devices, options.dtype, rotary, executor}; }
 
@@ -101,7 +101,7 @@ void CheckDtype(const DecoderOptions& options) {
                    "Use --dtype bfloat16 or float32, or --device cuda:N or cpu:portable");
 }
 
-// float32 is the usual case and not logged.
+// Logs the dtype, unless it is float32, the usual case.
 void LogDtype(const DecoderOptions& options, const ModelConfig& config, const JobContext& context) {
   if (options.auto_dtype) {
     if (AutoDtype(config, options.placement) != kernels::Dtype::kFloat32)
@@ -249,8 +249,8 @@ int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
 
 namespace {
 
-// Checks a batch with re-runs: their rows change from layer to layer, and with them the layer at
-// which the other sequences enter from their traces.
+// Checks a batch that contains re-runs. Their rows differ from layer to layer, which determines the
+// layer at which the other sequences enter from their traces.
 void CheckBatch(std::span<const RunRequest> requests) {
   const auto reruns = [](const RunRequest& request) { return request.rerun.has_value(); };
   const auto can_enter = [](const RunRequest& request) {
@@ -266,8 +266,8 @@ void CheckBatch(std::span<const RunRequest> requests) {
                  "a re-run that ends below the last layer must be alone in its batch");
 }
 
-// Checks sequences that do not change their traces: they must enter together, once, and cannot use
-// data that a run stores in its trace.
+// Checks sequences that do not change their traces (keep = false): they must start in the same
+// layer, and cannot use data that a run stores in its trace.
 void CheckUnkept(const std::vector<SequencePass>& sequences) {
   const auto unkept = [](const SequencePass& sequence) { return !sequence.keeps(); };
   if (std::none_of(sequences.begin(), sequences.end(), unkept)) return;

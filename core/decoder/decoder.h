@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A loaded model that runs token ids. Independent of tasks, results files and windows.
+// A loaded model that runs sequences of token ids; independent of tasks, files and the GUI.
 //
 // Example:
 //
@@ -40,7 +40,8 @@ struct DecoderOptions {
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   int threads = 0;  // 0: all of the machine's threads
   // If false, every layer sees all keys, whatever the model's window (as in transformers with
-  // sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
+  // sliding_window = None). Nothing else changes: gemma3's local layers keep their own RoPE
+  // frequencies.
   bool sliding_window = true;
   // Allows runs longer than the context (core/plan/run_positions.h).
   bool beyond_context = false;
@@ -77,14 +78,14 @@ struct RunRequest {
   // Logits are returned for rows [first_logit_row, ids.size()). -1: from the last prompt row on, or
   // only the last row of ids if the prompt continues in a later run.
   int64_t first_logit_row = -1;
-  // If > 0, the result has this number of most likely tokens for each of these rows instead of
-  // their logits, which then need not leave a GPU. At most the vocabulary size.
+  // If > 0, the result contains this number of most likely tokens for each row from first_logit_row
+  // on, instead of logits, which then need not leave a GPU. At most the vocabulary size.
   int64_t likeliest = 0;
   // [layer, head]: position ratios used instead of those from Ms-PoE's own scores (to compare two
   // runs).
   std::optional<HeadMatrix> ratios;
-  // Stores keys, values and residual rows; null: they are not stored. Rows that it already holds
-  // are reused and only the others are run, except with `rerun`.
+  // The trace that receives keys, values and residual rows; null: they are not stored. Rows that
+  // the trace already holds are reused and only the others are run, except with `rerun`.
   Trace* trace = nullptr;
   // For a trace that holds all rows of `ids`: the rows to run again, in each layer those from
   // first_row on (none if first_row is at or beyond the end of `ids`). first_row must not increase
@@ -116,7 +117,7 @@ struct RunResult {
   std::vector<float> logits;
   // [row - first_logit_row, RunRequest::likeliest], most likely first (TopTokens).
   std::vector<TopToken> likeliest;
-  HeadMatrix position_ratio;  // as used for queries; 1 if the scheme has none
+  HeadMatrix position_ratio;  // the ratios used for queries; 1 if the scheme has none
   std::span<const float> Logits(int64_t row) const {
     return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
                                      static_cast<size_t>(vocabulary));
@@ -125,7 +126,7 @@ struct RunResult {
 
 class Decoder {
  public:
-  // Opens a model. `model`: see OpenModel. Throws Error.
+  // Opens a model; `model` is a path or name as for OpenModel. Throws Error.
   static std::shared_ptr<Decoder> Open(const std::string& model, const DecoderOptions& options,
                                        const JobContext& context = {});
   ~Decoder();
@@ -134,14 +135,14 @@ class Decoder {
   const Tokenizer& tokenizer() const;
   const DecoderOptions& options() const;  // with the resolved dtype, threads and weights
   const std::string& path() const;
-  // Returns XXH3-128 of the file. With stored weights it is computed on first use, which reads the
-  // whole file.
+  // Returns the XXH3-128 of the model file. With stored weights it is computed at the first call,
+  // which reads the whole file.
   const std::string& hash() const;
   const std::string& chat_template() const;  // "" if the file has none
 
   // Runs the sequences packed into one batch, so that each weight matrix is applied to all rows at
-  // once. Throws Error (too long, id out of range, NaN in the logits), DeviceError
-  // (compute/device_faults.h) or Cancelled; the traces are then truncated to their valid rows.
+  // once. Throws Error (sequence too long, id out of range, NaN in the logits), DeviceError
+  // (compute/device_faults.h) or Cancelled; if it throws, traces are truncated to their valid rows.
   std::vector<RunResult> Run(std::span<const RunRequest> requests,
                              const JobContext& context = {}) const;
   RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
@@ -166,8 +167,8 @@ class Decoder {
   HeadDirections DirectionsOfHeads(int64_t layer, std::span<const float> z,
                                    std::span<const double> direction) const;
 
-  // Returns a trace for one sequence of up to `capacity` rows. With `residual`, what-if can start
-  // from any stored layer (those from first_layer on) and scale any channel.
+  // Returns a trace for one sequence of up to `capacity` rows. With `residual`, incremental what-if
+  // runs can start from any stored layer (first_layer and above) and scale any channel.
   std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true,
                                    int64_t first_layer = 0) const;
   int64_t TraceBytes(int64_t rows, const TraceParts& parts = {}) const;

@@ -32,7 +32,7 @@ void ScoresOfLogits(ExpertScore score, std::span<float> values) {
   for (float& value : values) value /= sum;
 }
 
-// The places of the `count` largest, largest first.
+// Returns the indices of the `count` largest values, largest first.
 std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
   std::vector<size_t> places(values.size());
   std::iota(places.begin(), places.end(), size_t{0});
@@ -44,7 +44,7 @@ std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
   return places;
 }
 
-// Experts outside the best groups can't be chosen any more.
+// Excludes experts outside the best groups: sets their entries of `choice` to -infinity.
 void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   const size_t width = choice.size() / static_cast<size_t>(settings.groups);
   std::vector<float> scores;
@@ -62,7 +62,8 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   }
 }
 
-// Each chosen expert's weight among those that come close to it; those chosen before have none.
+// Replaces logits by weights for ExpertScore::kSparseMixer. A chosen expert's weight is its softmax
+// over the logits close to its own (2 * jitter), without the experts chosen before it.
 void MixSparsely(const ExpertSettings& settings, std::span<float> logits) {
   std::vector<float> weights(logits.size(), 0.0f);
   for (const size_t chosen : Largest(logits, settings.per_row)) {
@@ -78,7 +79,7 @@ void MixSparsely(const ExpertSettings& settings, std::span<float> logits) {
   std::copy(weights.begin(), weights.end(), logits.begin());
 }
 
-// As MixSparsely, for rows.
+// Returns the weights of MixSparsely for all rows of logits [row, expert], differentiable.
 at::Tensor SparselyMixedRows(const ExpertSettings& settings, const at::Tensor& logits) {
   at::Tensor others = logits;
   at::Tensor weights = at::zeros_like(logits);

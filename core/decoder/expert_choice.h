@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which experts a row uses, and with what weights. Internal to core.
+// Chooses the experts of a row and computes their weights. Internal to core.
 #pragma once
 
 #include <span>
@@ -8,11 +8,10 @@
 
 namespace midscope {
 
-// values [expert]: a row's router logits, which become the weights that the experts' outputs are
-// multiplied by, 0 for those that are not chosen. choice_bias [expert] or empty. Among equal
-// scores, the first expert's counts as larger. As transformers' routers of mixtral, qwen2_moe,
-// olmoe (softmax) and glm4_moe, deepseek_v3 (sigmoid, groups: the reference code of DeepSeek-V3)
-// have it.
+// Replaces a row's router logits `values` [expert] by the weights of the experts' outputs; 0: not
+// chosen. choice_bias: [expert] or empty. Among equal scores, the first expert is chosen. Same
+// results as the routers in transformers of mixtral, qwen2_moe, olmoe (softmax) and glm4_moe,
+// deepseek_v3 (sigmoid; groups as in DeepSeek-V3's reference code).
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values);
 

@@ -18,14 +18,13 @@
 namespace midscope {
 namespace {
 
-// Number of MLP rows at a time, which limits its scratch memory. A GPU needs more rows to be busy.
+// Rows of an MLP computed at a time, which limits scratch memory. A GPU needs more to be busy.
 constexpr int64_t kPassRowChunk = 1024;
 constexpr int64_t kPassDeviceRowChunk = 4096;
-// Likewise for experts, each of which gets only some of the rows.
+// Rows of an MLP with experts computed at a time; each expert gets only some of them.
 constexpr int64_t kExpertRowChunk = 8192;
 
-// As in transformers, where a tensor is multiplied by a Python number: the product is rounded, the
-// factor is not.
+// Multiplies x as transformers does by a Python number: rounds the product, not the factor.
 void Scale(double factor, const at::Tensor& x) {
   if (factor != 1.0) x.mul_(factor);
 }
@@ -77,8 +76,8 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
-    // Hooks receive the requested rows of the previous layer while a device computes this one. A
-    // layer is done when hooks have all of its rows.
+    // Hooks receive the requested rows of the previous layer while the device computes this one.
+    // Progress counts a layer when hooks have all of its rows.
     copies_.TellBelow(layer);
     const int64_t done = copies_.empty() ? layer + 1 : layer;
     context_.Report({kRunStage, done, config_.layers, "layers"});
@@ -116,7 +115,7 @@ void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) 
 }
 
 void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
-  // The embedding table is in host memory, whatever the first device.
+  // The embedding table is in host memory even if the first layer is on a GPU.
   Pack(sequences, at::Device(at::kCPU));
   Gather(sequences, weights_.embedding, config_.embedding_scale, residual_);
   if (EmbedsPositions(config_.positions)) AddPositions(sequences);
@@ -437,7 +436,7 @@ at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t la
   const ExpertStep step{
       config_, *ops_, weights_.layers[static_cast<size_t>(layer)].experts, {executor_, context_}};
   const bool beside_mlp = config_.experts.beside_mlp;
-  // The stream, which the layer's MLP reads through another norm.
+  // Returns the experts' input: normalized_ or, with beside_mlp, the residual stream after `norm`.
   const auto input = [&](const Norm& norm) {
     if (!beside_mlp) return normalized_.narrow(0, first, rows);
     at::Tensor normed = Empty(rows, config_.hidden);
@@ -471,7 +470,7 @@ void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int6
       packed.scalar_type() == at::kFloat ? kernels::Dtype::kFloat32 : dtype_;
   for (SequencePass& sequence : sequences) {
     if (sequence.hooks->Wanted(site, layer).empty()) continue;
-    // The part of the packed rows that belongs to this sequence.
+    // The part ranges of the packed rows that belongs to this sequence.
     const int64_t begin = std::max(sequence.packed_begin, packed_first);
     const int64_t end =
         std::min(sequence.packed_begin + sequence.active_rows(), packed_first + packed.size(0));

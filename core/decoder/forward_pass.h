@@ -21,8 +21,8 @@
 
 namespace midscope {
 
-// The parts that passes share. Every layer's weights and trace must be on the layer's device;
-// `executor` runs the layers in host memory.
+// The model and the resources that passes share. Every layer's weights and trace must be on the
+// layer's device; `executor` runs the layers in host memory.
 struct PassParts {
   const ModelConfig& config;
   const Weights& weights;
@@ -36,9 +36,9 @@ class ForwardPass {
  public:
   ForwardPass(const PassParts& parts, const JobContext& context);
 
-  // Runs the blocks for each sequence's rows from first_row on. Their input is the tokens in layer
-  // 0 and the trace's residual stream in other layers. Afterwards residual() [packed rows, hidden]
-  // holds the residual stream of all active rows.
+  // Runs the decoder blocks for each sequence's rows from first_row on. The input is the tokens if
+  // the pass begins in layer 0, else the trace's residual stream. Afterwards residual() [packed
+  // rows, hidden] holds the residual stream of all active rows.
   void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
   // Returns the layer that is being computed; after Run, the layer whose device also computes the
@@ -48,58 +48,58 @@ class ForwardPass {
   // Returns logits [row, vocabulary] float32 of rows [first, sequence.rows) of a sequence that has
   // been run.
   std::vector<float> Logits(const SequencePass& sequence, int64_t first);
-  // The two halves of Logits if logits are computed on a device rather than in host memory: the
-  // first gives [row, vocabulary] float32 there, for up to kLogitRows rows, and the second finishes
-  // them.
+  // The two steps of Logits on a device: LogitsFrom returns [row, vocabulary] float32 there, for up
+  // to kLogitRows rows; the second function finishes them on the host.
   static constexpr int64_t kLogitRows = 64;
   at::Tensor LogitsOnDevice(const SequencePass& sequence, int64_t first);
   std::vector<float> LogitsFrom(const at::Tensor& on_device) const;
-  // Returns [row, k]: the k most likely tokens of those rows, like LayerOps::TopTokens; the logits
-  // stay on the device.
+  // Returns [row, k]: the k most likely tokens of rows [first, sequence.rows)
+  // (LayerOps::TopTokens). The logits stay on the device.
   std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
   // Returns [sequence][row, vocabulary]: the logits of every sequence from its first requested row
-  // on, whose active rows residual() holds; hooks are not called. All are computed together, so
-  // that the output's weights are read once.
+  // on, computed from residual(). Hooks are not called. All sequences are computed together, so
+  // that the output matrix is read once.
   std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
-  // Returns logits [row, vocabulary] of any rows of the residual stream [row, hidden]; no run is
-  // needed before.
+  // Returns logits [row, vocabulary] of rows of the residual stream [row, hidden]. Needs no run.
   std::vector<float> Unembed(std::span<const float> residual);
 
  private:
   void Embed(std::vector<SequencePass>& sequences);
   void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
-  // Writes the active tokens' rows of a table in host memory, times `scale`, to `out` there.
+  // Writes the active tokens' rows of `table`, times `scale`, to `out`; both are in host memory.
   void Gather(const std::vector<SequencePass>& sequences, const WeightMatrix& table, double scale,
               const at::Tensor& out) const;
-  // Computes layer_inputs_, from the tokens alone, if the model has such inputs.
+  // Computes layer_inputs_ from the tokens, if the model has per-layer embeddings.
   void MakeLayerInputs(const std::vector<SequencePass>& sequences);
-  // Adds the layer's input to rows of the stream, `first` on.
+  // Adds the layer's own embedding to rows of the residual stream, from active row `first` on.
   void AddLayerInput(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      const at::Tensor& stream);
-  // Sets the active rows to those of the layer, if they differ from the previous layer's.
+  // Sets the active rows to the rows that the layer computes, if they differ from the previous
+  // layer's.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
   // Selects the layer's operations and moves the residual stream to its device.
   void EnterDevice(int64_t layer);
   void Pack(std::vector<SequencePass>& sequences, at::Device device);
-  // Stores in the trace the active rows that the layer also computes.
+  // Stores the layer's input, the active rows of the residual stream, in the traces.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
-  // The half that mixes rows: attention, a mixer or both.
+  // Runs the first half of a layer, which mixes rows: attention, a mixer or both.
   void MixingHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // These compute z of the active rows from normalized_, before the projection to the stream:
-  // [packed rows, heads * head_dim] of attention, [packed rows, MixerSizes::outputs] of the mixer.
+  // Return z of the active rows, before the output projection, computed from normalized_: [packed
+  // rows, heads * head_dim] of attention, [packed rows, MixerSizes::outputs] of the mixer.
   at::Tensor AttentionZ(std::vector<SequencePass>& sequences, int64_t layer);
   at::Tensor MixerZ(std::vector<SequencePass>& sequences, int64_t layer);
   // Drops active rows, rows of the residual stream and rows of each z [packed rows, width] before
-  // first_needed_row. Undefined tensors are left alone.
+  // first_needed_row. Undefined tensors stay undefined.
   void DropUnneededRows(std::vector<SequencePass>& sequences,
                         std::initializer_list<at::Tensor*> all_z);
   // Computes normalized_, the input of the projections of attention and mixer.
   void EnterMixing(std::vector<SequencePass>& sequences, int64_t layer);
-  // Finishes the update of the attention and the mixer, and enters the MLP.
+  // Applies output norm and hooks to the update of attention and mixer; then calls EnterMlp.
   void LeaveMixing(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
-  // These take the place of a half that the layer does not have, whose output is zeros for hooks.
+  // SkipMixing and SkipMlp replace a half that the layer does not have: hooks get zeros as its
+  // output.
   void SkipMixing(std::vector<SequencePass>& sequences, int64_t layer);
   void SkipMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   // Adds the update of attention and mixer to the stream and computes normalized_, the MLP's input.
@@ -111,18 +111,19 @@ class ForwardPass {
   at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
   at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      int64_t rows);
-  // Returns the tensor [rows] to which the layer's input norm writes one of its statistics: in the
-  // trace of a single sequence, or else a tensor from which KeepNormRows copies; undefined if no
-  // trace stores them.
+  // Returns the tensor [rows] to which the layer's input norm writes one of its statistics: a
+  // tensor of the trace if there is a single sequence, else a temporary one from which KeepNormRows
+  // copies; undefined if no trace stores the statistic.
   at::Tensor NormRows(const std::vector<SequencePass>& sequences,
                       std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) const;
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
-  // Returns the tensors that the layer's input norm writes: in the trace of a single sequence, or
-  // else statistics for KeepNormRows. If `input` is undefined, KeepResidual is needed.
+  // Returns the tensors to which the layer's input norm writes: tensors of the trace if there is a
+  // single sequence, else temporary ones for KeepNormRows. If `input` is undefined, the caller must
+  // call KeepResidual.
   NormKeeps KeepsOfNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
   // Whether the MLP's update can be added to the stream together with the next layer's norm,
-  // because the stream in between is not requested.
+  // because no hook or edit needs the residual stream in between.
   bool AddsWithNextNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
   // Computes out = norm(x), [rows, hidden].
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
@@ -131,12 +132,11 @@ class ForwardPass {
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out, const NormKeeps& keeps);
   at::Tensor Projected(const at::Tensor& x, const Projection& projection) const;
-  // Passes rows of a packed [rows, width] tensor, in the run's dtype or float32, to the hooks; if
-  // `heads` > 0, as [1, pos, head, width / heads].
+  // Passes rows of `packed` [rows, width], in the run's dtype or float32, to the hooks, as [1, pos,
+  // width] or, if `heads` > 0, as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
-  // Returns rows [first, sequence.rows) after the final norm, [row, hidden], and passes them to
-  // hooks.
+  // Returns rows [first, sequence.rows) after the final norm, [row, hidden]; hooks get them.
   at::Tensor FinalNormalised(const SequencePass& sequence, int64_t first);
   // Calls take(first row, logits [row, vocabulary] float32 on the last device) for a few rows of
   // normalized at a time; the logits are without bias, scale and soft cap.
@@ -144,13 +144,13 @@ class ForwardPass {
                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
   // Returns logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
-  // OutputOfMany is like Output, but uses one matrix product if that gives float32.
+  // OutputOfMany is Output for many rows, by one matrix product if that gives float32.
   void FinalNorm(const at::Tensor& residual, const at::Tensor& out);
   std::vector<float> OutputOfMany(const at::Tensor& normalized);
   // Applies the output's bias and the soft cap, if the model has them.
   void FinishLogits(std::vector<float>& logits) const;
   bool Wanted(const std::vector<SequencePass>& sequences, HookSite site, int64_t layer) const;
-  // Returns an empty tensor on the layer's device.
+  // Returns an uninitialised tensor in the run's dtype on the layer's device.
   at::Tensor Empty(int64_t rows, int64_t width) const;
 
   const ModelConfig& config_;

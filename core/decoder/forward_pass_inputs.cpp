@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of a pass that read tokens: rows of embedding tables, and layers' own embeddings
-// (gemma4).
+// The parts of a forward pass that read tokens: embeddings, and per-layer embeddings (gemma4).
 #include "core/decoder/forward_pass.h"
 
 #include <cmath>
@@ -24,8 +23,8 @@ void ForwardPass::Gather(const std::vector<SequencePass>& sequences, const Weigh
   if (scale != 1.0) out.mul_(kernels::RoundedTo(dtype_, static_cast<float>(scale)));
 }
 
-// Both tables are in host memory; the projection is on the first device. Products are rounded as in
-// transformers, where tensors are multiplied by Python numbers.
+// Both embedding tables are in host memory; the projection's weights are on the first device.
+// Products are rounded as in transformers, where tensors are multiplied by Python numbers.
 void ForwardPass::MakeLayerInputs(const std::vector<SequencePass>& sequences) {
   const int64_t width = config_.layer_input_width;
   if (width == 0) return;

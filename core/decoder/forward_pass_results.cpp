@@ -34,8 +34,8 @@ bool KeepsNormRows(const SequencePass& sequence, std::vector<at::Tensor> Trace::
 void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
   for (SequencePass& sequence : sequences) {
     if (!KeepsResidual(sequence, layer)) continue;
-    // Above dropped layers, all of whose rows are recomputed, the trace already has the unchanged
-    // rows.
+    // Stores only changed rows: if all rows are recomputed because the trace has dropped lower
+    // layers, it already has the unchanged ones.
     const int64_t first =
         layer < config_.layers
             ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
@@ -66,7 +66,7 @@ at::Tensor ForwardPass::NormRows(const std::vector<SequencePass>& sequences,
 
 void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                                std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
-  // For a single sequence they were written directly to their destination.
+  // Rows of a single sequence need no copy: the norm has written them directly to the trace.
   if (!values.defined() || sequences.size() == 1) return;
   for (SequencePass& sequence : sequences) {
     if (!KeepsNormRows(sequence, where, layer)) continue;
@@ -82,7 +82,7 @@ NormKeeps ForwardPass::KeepsOfNorm(const std::vector<SequencePass>& sequences,
                   NormRows(sequences, &Trace::Storage::norm_scale, layer),
                   {}};
   const SequencePass& first = sequences.front();
-  // Only if all rows are stored, contiguously.
+  // The norm writes its input to the trace only if all active rows are stored, contiguously.
   if (sequences.size() == 1 && KeepsResidual(first, layer) && first.active_rows() > 0 &&
       first.first_row[static_cast<size_t>(layer)] <= first.active_first) {
     keeps.input = first.trace->storage().residual[static_cast<size_t>(layer)].narrow(

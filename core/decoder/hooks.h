@@ -27,31 +27,30 @@
 // clang-format on
 //
 // ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, from which Ms-PoE's
-// scores are computed, is not in TransformerLens.
-// hook_rot_q and hook_rot_k are float32 and read-only: the factors of the logits, after norm,
-// clamp, scaled channels and query scale. hook_rot_k has one head per query head (in
-// TransformerLens per key-value head), because a scheme may rotate a shared key differently for
-// each; its rows are keys as the last prompt query sees them. With moved passages, scaled channels
-// and Self-Extend, other queries see different keys. A key that is far by Self-Extend's rule is
-// turned so that its product with hook_rot_q is the logit. Without rotation (ALiBi, layers without
-// positions), both are the finished q and k.
-// hook_effective_pattern, float32 and read-only, has the weights with which the values of all rows
-// make up a row's output in a layer that mixes them by a delta rule or a state space (there with
-// its steps and, for the row itself, its direct part): of each head with a matrix, before norm and
-// gate. Weights may be negative; their sum is not 1. A value is an output of the convolution, of
-// the last rows. (In TransformerLens: compute_ssm_effective_attention.) A run whose hooks request
-// it computes every row, even if a trace has them.
-// hook_attn_out in a layer with attention and a mixer (falcon_h1) is the sum of both outputs.
-// hook_embed is the input of layer 0: including learned positions (gpt2; TransformerLens excludes
-// them) and after a norm of the embeddings (bloom).
-// hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
-// clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
-// (gpt_neox) have no hook_resid_mid: hooks that request it are not called. Likewise hook_k and
-// hook_v in layers that read the keys and values of an earlier layer (gemma4), where a change acts.
+// scores are computed, is not in TransformerLens. hook_rot_q and hook_rot_k are float32 and
+// read-only: the factors of the logits, after norm, clamp, scaled channels and query scale.
+// hook_rot_k has one head per query head (in TransformerLens per key-value head), because a scheme
+// may rotate a shared key differently for each; its rows are keys as the last prompt query sees
+// them. With moved passages, scaled channels and Self-Extend, other queries see different keys. A
+// key that is far by Self-Extend's rule is turned so that its product with hook_rot_q is the logit.
+// Without rotation (ALiBi, layers without positions), both are the finished q and k.
+// hook_effective_pattern, float32 and read-only, exists in layers with a delta rule or a state
+// space: a row's output is the sum of all rows' values times these weights, per head with a matrix,
+// before norm and gate. A state space's weights include its steps and, for the row itself, its
+// direct part. Weights may be negative; their sum is not 1. Values are outputs of the convolution,
+// so they depend on several rows. (In TransformerLens: compute_ssm_effective_attention.) A run
+// whose hooks request it computes every row, even if a trace has them. In a layer with attention
+// and a mixer (falcon_h1), hook_attn_out is the sum of both outputs. hook_embed is the input of
+// layer 0: including learned positions (gpt2; TransformerLens excludes them) and after a norm of
+// the embeddings (bloom). hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3,
+// olmo2) and before clamping (mpt); attn_out and mlp_out after an output norm. Models with a
+// parallel residual (gpt_neox) have no hook_resid_mid: hooks that request it are not called. Layers
+// that read the keys and values of an earlier layer (gemma4) have no hook_k and hook_v; a change in
+// that earlier layer also affects them.
 //
-// hook_layer_input_out is what the layer adds to the stream after its MLP, from the token's
-// embedding for the layer (gemma4), after its norm; it is not in TransformerLens. A change of
-// hook_embed does not change those embeddings.
+// hook_layer_input_out is the vector that a layer adds to the residual stream after its MLP, from
+// the token's per-layer embedding (gemma4), after its norm; it is not in TransformerLens. A change
+// of hook_embed does not change per-layer embeddings.
 //
 // hook_expert_weights, only in layers with experts, is float32: the factors of the experts'
 // outputs. A hook that changes it changes which experts run. (In TransformerLens it holds all
@@ -140,8 +139,8 @@ struct HookRequest {
 // The memory in which a view's data is stored.
 enum class MemoryDevice { kCpu, kCuda };
 
-// A part of a hook point's tensor, for one sequence. Element (a, b, c, d) is at a * strides[0] +
-// ...; unused dimensions are 1.
+// The part of a hook point's tensor that a hook receives, for one sequence. Element (a, b, c, d) is
+// at a * strides[0] + b * strides[1] + ...; the shape of unused dimensions is 1.
 struct HookView {
   HookPoint point;
   int64_t sequence = 0;   // index within the batch
@@ -174,7 +173,7 @@ class Hook {
   virtual ~Hook() = default;
   // Called once per point, before the run starts. Rows outside the sequence are ignored.
   virtual HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) = 0;
-  // Called during the run with the requested rows. The view is only valid during the call.
+  // Called during the run with requested rows. The view is only valid during the call.
   virtual void OnActivation(HookView& view) = 0;
 };
 
@@ -185,7 +184,7 @@ class HookTable {
   // Throws Error if a hook would change a point that can only be read.
   HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence);
 
-  // Returns the rows that hooks request at the point, as one range (empty: none).
+  // Returns one range that contains all rows requested by hooks at the point; empty: none.
   RowRange Wanted(HookSite site, int64_t layer) const;
   // Returns the first row that hooks request at any point of the layer from `site` on (in the order
   // of HookSite); kNoRow if none.
@@ -198,8 +197,7 @@ class HookTable {
   // Returns the requested rows of every point at which rows are requested.
   std::map<std::pair<HookSite, int64_t>, RowRange> AllWanted() const;
 
-  // Passes the view, restricted to the requested rows, to each hook that requested some of its
-  // consecutive rows.
+  // Passes the view to each hook that requested any of its rows, restricted to these rows.
   void Call(HookView view) const;
 
  private:

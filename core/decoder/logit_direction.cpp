@@ -32,8 +32,7 @@ void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, const Ro
   }
 }
 
-// Returns the direction before a norm that corresponds to a direction after it, without the factor
-// 1 / deviation.
+// Converts a direction after a norm to one before it, without the factor 1 / deviation.
 std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const double> after) {
   std::vector<double> before(after.begin(), after.end());
   if (!norm.weight.empty()) {
@@ -46,8 +45,7 @@ std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const 
   return before;
 }
 
-// Returns 1 / sqrt(mean of squares + epsilon); for a LayerNorm, of the squared deviations from the
-// mean.
+// Returns 1 / sqrt(mean(x^2) + epsilon); for a LayerNorm, 1 / sqrt(variance(x) + epsilon).
 double InverseDeviation(const ModelConfig& config, std::span<const double> x) {
   const auto count = static_cast<double>(x.size());
   const double mean = config.norm == NormKind::kLayer ? Sum(x) / count : 0.0;

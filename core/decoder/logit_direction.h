@@ -25,26 +25,26 @@ struct LogitDirection {
   std::vector<double> direction;
   double constant = 0;  // from the biases of the norm and the output
   // [layer]: the factor by which a layer's update of the stream is scaled in the last block's
-  // output (ModelConfig::layer_scale); embeddings have that of layer 0.
+  // output (ModelConfig::layer_scale); embeddings have layer 0's factor.
   std::vector<double> of_layer;
 };
 
-// For the z [heads * head_dim] that an attention's output projection reads, its update of the
-// residual stream along a direction is the sum over heads of z_h . of_z_h, plus `constant`.
+// An attention layer's update of the residual stream along a direction is the sum over heads of z_h
+// . of_z_h, plus `constant`; z [heads * head_dim] is the input of the output projection.
 struct HeadDirections {
   std::vector<double> of_z;  // [heads * head_dim]
   double constant = 0;       // from the biases of the projection and an output norm
 };
 
-// The rest is internal to core.
+// The functions below are internal to core.
 
 // Returns the logit of `token` minus that of `against`. Throws Error if stored weights are not
 // finite.
 LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
                                   int32_t against);
 
-// z [heads * head_dim] is only used for the statistics of an output norm. Reads the layer's output
-// projection once.
+// Returns the layer's HeadDirections for a direction of the residual stream. z [heads * head_dim]
+// is only used for the statistics of an output norm. Reads the output projection once.
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
                                   std::span<const float> z, std::span<const double> direction);
 

@@ -16,10 +16,10 @@
 namespace midscope {
 namespace {
 
-// Added to the squared length by which queries and keys are divided, as in transformers.
+// Added to the squared length when queries and keys are normalised, as in transformers.
 constexpr double kLengthEpsilon = 1e-6;
 
-// Returns the last row up to `row` whose state before it is known.
+// Returns the last row <= `row` before which the trace has a stored state.
 int64_t StateRow(const Trace& trace, int64_t layer, int64_t row) {
   const MixerStates& states = trace.storage().mixer_states.at(layer);
   return states.latest_row == row ? row : row / kStateRows * kStateRows;
@@ -31,16 +31,16 @@ struct RecurrentRows {
   at::Tensor q, k;         // [row, key head, key dim]
   at::Tensor v;            // [row, value head, value dim]
   at::Tensor decay, rate;  // [row, value head]; rate undefined: a state space
-  // For a state space: a row's value is its input times its step, [row, value head], and its input
-  // times `skip` [value head] is added to its output.
+  // Only for a state space. steps [row, value head]: a row's value is its input times its step.
+  // skip [value head]: the input times `skip` is added to the output.
   at::Tensor steps, skip;
 };
 
-// A state that is being advanced: every head's matrix, and the last inputs of the convolution.
+// A layer's state, which rows advance: every head's matrix and the convolution's last inputs.
 class RunningState {
  public:
-  // values: those of MixerStates, which are advanced in place. shown: receives the rows; null: they
-  // are not needed later.
+  // values: a state of MixerStates, which is advanced in place. shown: receives the rows for hooks;
+  // null: they are not needed.
   RunningState(const MixerSizes& sizes, at::Tensor values, std::vector<RecurrentRows>* shown)
       : shown_(shown),
         values_(std::move(values)),
@@ -71,7 +71,7 @@ class RunningState {
   at::Tensor inputs_;
 };
 
-// The columns of projections [row, outputs], part by part.
+// Splits projections [row, outputs] into consecutive column ranges.
 class Columns {
  public:
   explicit Columns(const at::Tensor& projected) : projected_(projected) {}
@@ -86,7 +86,7 @@ class Columns {
   int64_t column_ = 0;
 };
 
-// Returns x [row, channels] after the convolution. state.inputs() is advanced.
+// Returns x [row, channels] after the causal convolution, and advances state.inputs().
 at::Tensor Convolved(const at::Tensor& x, const MixerWeights& weights, const RunningState& state) {
   const at::Tensor& taps = weights.taps;
   const at::Tensor all = at::cat({state.inputs(), x});
@@ -97,18 +97,18 @@ at::Tensor Convolved(const at::Tensor& x, const MixerWeights& weights, const Run
   return weights.taps_bias.defined() ? sum.add_(weights.taps_bias) : sum;
 }
 
-// Heads of x [row, head, dim] divided by their length.
+// Returns x [row, head, dim] with each head normalised to length 1.
 at::Tensor UnitHeads(const at::Tensor& x) {
   return x * at::rsqrt(x.square().sum(-1, /*keepdim=*/true) + kLengthEpsilon);
 }
 
-// Decays of steps [row, head].
+// Returns the decay factors of steps [row, head], in the same shape.
 at::Tensor Decays(const at::Tensor& steps, const MixerWeights& weights) {
   return at::exp(steps * weights.decay_scale);
 }
 
-// These return z [row, outputs] of rows with these projections [row, outputs of the matrix]
-// float32, and advance the state.
+// The functions below, one per kind of mixer, return z [row, outputs] for rows with the input
+// projections `projected` (float32), and advance the state.
 
 at::Tensor MixByDeltaRule(const MixerStep& step, const at::Tensor& projected,
                           const RunningState& state) {
@@ -175,7 +175,8 @@ at::Tensor MixByConvolution(const MixerStep& step, const at::Tensor& projected,
   return Convolved(b * columns.Next(step.config.hidden), step.weights, state).mul_(c);
 }
 
-// Shows the weights of all rows up to each requested one. parts: the rows from row 0 on.
+// Passes hook_effective_pattern to hooks: for each requested row the weights of all rows up to it.
+// parts: the rows from row 0 on.
 void ShowEffectivePattern(const MixerStep& step, const SequencePass& sequence, int64_t layer,
                           const std::vector<RecurrentRows>& parts) {
   const auto join = [&](const at::Tensor RecurrentRows::*member) {
@@ -214,8 +215,8 @@ at::Tensor Mixed(const MixerStep& step, const at::Tensor& projected, const Runni
   return MixByConvolution(step, projected, state);
 }
 
-// Returns the values of the state before a row, to be advanced: in place those of the trace's last
-// row, if the pass keeps its rows.
+// Returns the state before `row`, which the caller advances. If the pass keeps its rows and
+// continues after the trace's last row, it is the trace's own tensor, else a copy.
 at::Tensor ValuesBefore(int64_t size, const MixerStates* stored, int64_t row, bool keeps) {
   if (row == 0) return at::zeros({size}, at::kFloat);
   MIDSCOPE_CHECK(stored != nullptr, "no state before the first row");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mixes the rows of a sequence in layers with a mixer, by the model's mixer
-// (ModelConfig::Mixer). A row needs the layer's state before it, so a trace stores states: one
-// every kStateRows rows, and the one after its last row. Runs start at such a row. Internal to
-// core.
+// Runs a layer's recurrent mixer (ModelConfig::Mixer: delta rule, state space or convolution). A
+// row needs the layer's state before it, so a trace stores a state every kStateRows rows and the
+// one after its last row. Runs start at a row with a stored state. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,12 +16,12 @@
 
 namespace midscope {
 
-// Whether hooks request weights of values for rows that the pass changes in this layer. The pass
-// must then compute every row.
+// Whether hooks request hook_effective_pattern for rows that the pass changes in this layer. The
+// pass must then compute every row.
 bool ShowsEffectivePattern(const SequencePass& sequence, int64_t layer);
 
-// Lowers sequence.first_row, from the trace's first layer on, to a row at which every layer with a
-// mixer that runs has a state.
+// Lowers sequence.first_row, in the layers that the trace stores, to a row before which every
+// running layer with a mixer has a stored state.
 void StartAtStates(const ModelConfig& config, SequencePass& sequence);
 
 struct MixerStep {

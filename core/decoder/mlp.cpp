@@ -44,7 +44,8 @@ bool HasKernel(Activation activation) {
   return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;
 }
 
-// Whether the device computed gates, ups and their activation at once, as for few rows.
+// Computes gates, ups and their activation by one operation of the device, if it has one (for few
+// rows). Returns false if not.
 bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
                        const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
   return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&
@@ -81,10 +82,10 @@ at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const Ml
 
 namespace {
 
-// Rows of router logits for one thread.
+// Number of rows of router logits that a thread processes at a time.
 constexpr int64_t kGrain = 16;
 
-// One MLP's output for x [rows, hidden].
+// Returns an MLP's output for x [rows, hidden].
 at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tensor& x) {
   const at::Tensor post = ActivatedMlp(step.ops, step.config, mlp, {}, x, step.context);
   return Projected(step.ops, post, mlp.down, step.context);
@@ -98,7 +99,7 @@ at::Tensor RunShared(const ExpertStep& step, const at::Tensor& x) {
   return shared.mul_(gate.sigmoid_());
 }
 
-// [expert]: the rows that use it, in order.
+// Returns [expert]: the rows that use the expert, in ascending order.
 std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   const int64_t experts = weights.size(1);
   const auto* weight = weights.const_data_ptr<float>();
@@ -115,7 +116,7 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
 // after a prompt, nothing is copied to the device.
 class RowsOfExpert {
  public:
-  // weights [rows]: the expert's, in host memory.
+  // weights [rows]: the expert's weight in each row, in host memory.
   RowsOfExpert(const at::Tensor& x, const std::vector<int64_t>& ids, const at::Tensor& weights) {
     if (x.size(0) == 1) {
       factor_ = weights.item<float>();
@@ -127,7 +128,7 @@ class RowsOfExpert {
   }
 
   at::Tensor Of(const at::Tensor& x) const { return ids_.defined() ? x.index_select(0, ids_) : x; }
-  // Times the rows' factors, in float32.
+  // Returns the rows of `of_rows` multiplied by their factors, in float32.
   at::Tensor Scaled(const at::Tensor& of_rows) const {
     const at::Tensor floats = of_rows.to(at::kFloat);
     return factors_.defined() ? floats.mul(factors_) : floats.mul(factor_);
@@ -137,7 +138,7 @@ class RowsOfExpert {
   }
 
  private:
-  at::Tensor ids_;      // undefined: the only row
+  at::Tensor ids_;      // indices of the rows; undefined if x has only one row
   at::Tensor factors_;  // [rows, 1] float32
   float factor_ = 1;
 };

@@ -28,8 +28,8 @@ HookSite SiteOf(PatchWhat what) {
   }
 }
 
-// Whether `head` is replaced in a view with `of_view` heads: a key head is, if one of the query
-// heads that read it is.
+// Whether `head` is replaced in a view with `of_view` heads. A key head is replaced if any of the
+// query heads that read it is selected.
 bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view) {
   if (heads.empty()) return true;
   const auto members = static_cast<int64_t>(heads.size()) / of_view;
@@ -37,8 +37,7 @@ bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view)
   return std::find(first, first + members, 1) != first + members;
 }
 
-// The number and size of heads in a view [1, pos, head, d_head]; a view [1, pos, d_model] counts as
-// one head.
+// Number and size of a view's heads ([1, pos, head, d_head]); one head for [1, pos, d_model].
 struct HeadsOfView {
   explicit HeadsOfView(const HookView& view)
       : heads(view.dimensions == 4 ? view.shape[2] : 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hooks of activation patching: one inserts a run's patches, the other reads the values of a
+// The hooks of activation patching: PatchHook replaces values in a run, RowValues reads them in a
 // source run. Both use the same hook points.
 #pragma once
 
@@ -14,11 +14,12 @@
 
 namespace midscope {
 
-// Return the hook point of the patched values in a layer, and the number of values per row there.
+// PatchPoint returns the hook point at which a layer's values are patched; the second function
+// returns the number of values per row there.
 HookPoint PatchPoint(PatchWhat what, int64_t layer);
 int64_t PatchWidth(PatchWhat what, const ModelConfig& config);
 
-// Replaces rows according to the plans' patches.
+// Replaces rows of activations by the values in the patches of the plans.
 class PatchHook : public Hook {
  public:
   // `plans` [layer] must outlive the hook.
@@ -30,11 +31,11 @@ class PatchHook : public Hook {
   std::span<const AttentionPlan> plans_;
 };
 
-// Returns the hook for plans with patches; null if there are none. Throws Error (usage) if a patch
-// has no values because its source has not been run.
+// Returns a hook that applies the plans' patches; null if no plan has patches. Throws Error (usage)
+// if a patch has no values because its source has not been run.
 std::unique_ptr<PatchHook> MakePatchHook(std::span<const AttentionPlan> plans);
 
-// Reads rows of one hook point in every layer.
+// A hook that copies rows of one hook point in every layer.
 class RowValues : public Hook {
  public:
   // `rows`: rows of the prompt.

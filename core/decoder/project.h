@@ -14,11 +14,11 @@ namespace midscope {
 void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
              const at::Tensor& y, const ProductContext& context);
 
-// Like Project, but returns a new tensor, which is faster (WeightMatrix::Product).
+// Returns x weight^T + bias in a new tensor, which is faster than Project (WeightMatrix::Product).
 at::Tensor Projected(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                      const ProductContext& context);
 
-// Like Project, with y in float32: sums are not rounded to the run's dtype.
+// Computes y = x weight^T + bias with y in float32: sums are not rounded to the run's dtype.
 void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                     const at::Tensor& y, const ProductContext& context);
 

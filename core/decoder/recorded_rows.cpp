@@ -38,22 +38,22 @@ std::vector<float> Amounts(const SequencePass& sequence) {
   return amounts;
 }
 
-// Whether the layer's work needs nothing from the host while it runs, and stores nothing there.
+// Whether a layer with this plan neither reads from nor writes to host memory while it runs.
 bool StaysOnDevice(const AttentionPlan& plan) {
   return !DecidedByLastRow(plan) && !LeavesData(plan) && plan.edits == AttentionEdits{} &&
          plan.patches.empty() && plan.residual.empty();
 }
 
-// Limit on the rows shown to hooks, which stay on the device until the work is done.
+// Limit on the bytes of rows for hooks, which stay on the device until the work is done.
 constexpr int64_t kMostShownBytes = int64_t{512} << 20;
 
-// Whether hooks only read values that the device computes, and not too many.
+// Whether hooks only read values that the device computes, and no more than kMostShownBytes.
 bool CanShow(const SequencePass& sequence, const ModelConfig& config) {
   if (sequence.hooks->writes()) return false;
   int64_t bytes = 0;
   for (const auto& [point, rows] : sequence.hooks->AllWanted()) {
     const HookSite site = point.first;
-    // These are rotated with tables in host memory.
+    // Rotated queries and keys for hooks are computed in host memory.
     if (site == HookSite::kRotatedQuery || site == HookSite::kRotatedKey) return false;
     const bool pattern = site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
     const int64_t width =

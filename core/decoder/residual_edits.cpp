@@ -24,7 +24,7 @@ double PromptMean(SequencePass& sequence, int64_t layer, int64_t channel,
                   const at::Tensor& stream) {
   auto& kept = sequence.trace->storage().channel_means;
   if (sequence.active_first > 0) {
-    // The rows have not changed since the run that computed the mean (plan_changes.h).
+    // The prompt's rows have not changed since the run that stored this mean (plan_changes.h).
     const auto mean = kept.find({layer, channel});
     MIDSCOPE_CHECK(mean != kept.end(), "no run took the mean of this channel");
     return mean->second;
@@ -59,8 +59,8 @@ void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& resid
 
 namespace {
 
-// Returns in row i the mean of the head's outputs in rows 0 .. i. `outputs` are those of the active
-// rows.
+// Returns, for each active row i, the mean of the head's outputs in rows 0 .. i. `outputs`: the
+// head's outputs in the active rows.
 at::Tensor RunningMean(SequencePass& sequence, int64_t layer, int64_t head,
                        const at::Tensor& outputs) {
   const int64_t first = sequence.active_first;

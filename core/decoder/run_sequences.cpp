@@ -48,10 +48,10 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
-// Whether the first rows keep their positions. Rows in a trace were computed with frequencies, ids
-// and ratios for its length; if those of the longer sequence differ (dynamic scaling, of the model
-// or as a scheme; longrope at its threshold), the rows are run again. Rotating the stored keys
-// again would be wrong, because their inputs have changed as well.
+// Whether the first `rows` rows have the same positions in both plans. A trace's rows were computed
+// with the frequencies, ids and ratios for its length. If those for the longer sequence differ
+// (dynamic scaling of the model or as a scheme; longrope at its threshold), the rows are run again:
+// rotating stored keys again would be wrong, because their inputs change too.
 bool SamePositions(const std::vector<AttentionPlan>& before,
                    const std::vector<AttentionPlan>& after, int64_t rows) {
   const auto same = [rows](const AttentionPlan& a, const AttentionPlan& b) {
@@ -72,7 +72,7 @@ bool ShowsEffectivePattern(const SequencePass& sequence, const ModelConfig& conf
   return false;
 }
 
-// Sets the rows that are computed in each layer.
+// Sets, for each layer, the first row that changes and the first row that is computed.
 void SetRows(SequencePass& sequence, const ModelConfig& config) {
   if (sequence.request->rerun) {
     sequence.changed_row = sequence.request->rerun->first_row;
@@ -143,7 +143,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
 
 namespace {
 
-// Keeps the ratios of layers that a re-run does not change.
+// Copies the ratios of layers that a re-run does not change from the trace's plans.
 void KeepRatios(SequencePass& sequence) {
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
     if (sequence.Runs(static_cast<int64_t>(layer))) continue;
@@ -152,7 +152,7 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-// Results of the rows from first_reported_row on.
+// The results of a sequence's rows from first_reported_row on.
 struct ReportedRows {
   std::vector<float> logits;        // [row, vocabulary]
   std::vector<TopToken> likeliest;  // [row, RunRequest::likeliest]
@@ -163,7 +163,7 @@ ReportedRows OfLogits(std::vector<float> logits, const RunRequest& request, int6
   return {{}, TopTokensOfRows(logits, vocabulary, request.likeliest)};
 }
 
-// Returns the rows of every sequence; empty if a sequence ends below the last layer.
+// Returns the results of every sequence; empty if a sequence ends below the last layer.
 std::vector<ReportedRows> AllRows(const std::vector<SequencePass>& sequences,
                                   std::span<const RunRequest> requests, const ModelConfig& config,
                                   ForwardPass& pass) {

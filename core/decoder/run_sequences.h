@@ -18,19 +18,19 @@ namespace midscope {
 
 // Checks the request, compiles its intervention and finds the rows to compute. `index`: the
 // sequence's index within its batch. A trace whose rows have other positions than this run is
-// emptied; without a trace, the sequence gets its own for this run. Throws Error if the prompt is
+// emptied; without a trace, a temporary one is made for this run. Throws Error if the prompt is
 // empty, too long or contains ids outside the vocabulary.
 SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
                              kernels::Dtype dtype, const std::vector<at::Device>& devices);
 
-// Returns one result per sequence; sequences correspond to `requests`. Throws Error if logits are
-// not finite.
+// Computes the logits of every sequence and returns one result per sequence, in the order of
+// `requests`. Throws Error if logits are not finite.
 std::vector<RunResult> CollectResults(std::vector<SequencePass>& sequences,
                                       std::span<const RunRequest> requests,
                                       const ModelConfig& config, kernels::Dtype dtype,
                                       ForwardPass& pass);
 
-// Like CollectResults, for one sequence whose logits, from its first logit row on, are passed in.
+// Returns the result of one sequence; `logits`: its logits from its first logit row on.
 RunResult CollectResult(SequencePass& sequence, std::vector<float> logits,
                         const ModelConfig& config, kernels::Dtype dtype);
 

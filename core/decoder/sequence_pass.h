@@ -20,16 +20,16 @@ namespace midscope {
 class ShownCopies;
 struct ShownRows;
 
-// The active rows, which the current layer computes, are [active_first, rows), possibly none; in
-// the packed batch they start at packed_begin. Rows before active_first are in the trace.
+// One sequence in a pass. The current layer computes its active rows [active_first, rows), possibly
+// none; in the packed batch they start at packed_begin. Earlier rows are in the trace.
 struct SequencePass {
   const RunRequest* request = nullptr;
   int64_t index = 0;  // index within the batch
   int64_t rows = 0;   // length of the whole sequence
   int64_t prompt_tokens = 0;
-  // [layer]: the first row that differs from the trace, and the first that is computed. The latter
-  // equals the former, or is 0 in layers that the trace has dropped, or earlier because layers
-  // with a mixer start at a stored state (mixer_step.h). The value `rows` means no row.
+  // [layer]: the first row that differs from the trace, and the first that is computed. first_row
+  // equals changed_row, except that it is 0 in layers that the trace has dropped, and earlier if
+  // layers with a mixer start at a stored state (mixer_step.h). The value `rows` means no row.
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
   int64_t end_layer = 0;  // this layer and those above are not run
@@ -38,12 +38,11 @@ struct SequencePass {
   // earlier rows, which are not requested, only get keys and values.
   int64_t first_needed_row = 0;
   int64_t packed_begin = 0;
-  // The layer whose keys and values of the active rows were written to the trace by their
-  // projection.
+  // The layer whose projection wrote its keys and values directly to the trace; -1: none.
   int64_t stored_layer = -1;
   Trace* trace = nullptr;  // the request's trace, or `scratch`
   std::unique_ptr<Trace> scratch;
-  // Guards that return keys and values which later layers read (BorrowedRows).
+  // Guards (BorrowedRows) of overwritten keys and values that later layers still read.
   std::vector<std::shared_ptr<void>> lent;
   std::vector<AttentionPlan> plans;         // plans of this run, [layer]
   std::vector<AttentionPlan> frozen_plans;  // the trace's plans, from earlier runs
@@ -65,13 +64,13 @@ struct SequencePass {
     return request->first_logit_row >= 0 ? request->first_logit_row
                                          : std::min(prompt_tokens, rows) - 1;
   }
-  // Returns the first of these rows that the last layer computes.
+  // Returns the first row whose logits are requested and that the last layer computes.
   int64_t first_reported_row() const { return std::max(first_logit_row(), active_first); }
   int64_t last_query() const { return prompt_tokens - 1; }
   bool Runs(int64_t layer) const {
     return layer < end_layer && first_row[static_cast<size_t>(layer)] < rows;
   }
-  // Returns the first layer that runs; at least one must run.
+  // Returns the first layer that this pass runs; at least one layer must run.
   int64_t FirstLayer() const {
     int64_t layer = 0;
     while (!Runs(layer)) ++layer;

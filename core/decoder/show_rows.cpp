@@ -53,8 +53,7 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
     sequence.recorded->push_back({view, kept});
     return;
   }
-  // A GPU copies to pinned memory, to which it writes directly and which LibTorch keeps for the
-  // next copy.
+  // A GPU writes directly to pinned memory, which LibTorch reuses for the next copy.
   const at::Tensor copy =
       at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
   shape(view, copy);
@@ -124,7 +123,7 @@ int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, 
 
 namespace {
 
-// Limit on the size of pending copies: the channels of a layer at all positions take about as much.
+// Limit on the bytes of pending copies: about the residual stream of one layer at all rows.
 constexpr int64_t kMostBytes = int64_t{256} << 20;
 
 }  // namespace

@@ -20,30 +20,30 @@
 
 namespace midscope {
 
-// Passes values [rows, width], which begin at absolute row first_row and may have any row stride,
-// as [1, pos, width], or if `heads` > 0 as [1, pos, head, width / heads].
+// Passes values [rows, width] to the hooks, as [1, pos, width] or, if `heads` > 0, as [1, pos,
+// head, width / heads]. They begin at absolute row first_row and may have any row stride.
 void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
               int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads = 0);
 
-// Passes attention weights [query, head, key], float32 and contiguous, of the queries from
-// first_row on, as [1, head, query, key]. They must not be overwritten later.
+// Passes attention weights [query, head, key], float32 and contiguous, to the hooks as [1, head,
+// query, key]. Query 0 is absolute row first_row. The tensor must not be overwritten later.
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
-// Likewise weights in host memory, whatever the layer's device.
+// Passes attention weights in host memory to hooks, whatever the layer's device.
 void ShowHostWeights(const SequencePass& sequence, const HookPoint& point, int64_t first_row,
                      const at::Tensor& weights);
 
-// Returns the first active row whose layer output is computed: the first active row, but from the
-// last layer on that has its own keys, the first row that logits, hooks or the plans' ratios need.
-// Rows before it only get keys and values there.
+// Returns the first row whose output the layer must compute. That is the first active row, but in
+// the last layer with its own keys and the layers above, the first row that logits, hooks or ratio
+// rules need: for earlier rows only keys and values are computed there.
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
 
 // Copies of rows that hooks requested, some of which a device may still be writing. Waiting for
 // each copy would leave the device idle; instead, hooks get the rows of a layer while the device
 // computes the next one.
 
-// Rows that hooks requested, on their device; `view` refers to a copy that does not exist yet.
+// Requested rows that are still on their device; `view` describes the future copy for hooks.
 struct ShownRows {
   HookView view;
   at::Tensor rows;
@@ -71,14 +71,14 @@ class ShownCopies {
   struct Kept {
     const HookTable* hooks;
     HookView view;
-    at::Tensor source;  // until it is copied
+    at::Tensor source;  // the rows on the device, until they are copied
     at::Tensor copy;
     std::optional<c10::Event> made;  // empty: already finished
   };
   void TellFirst();
-  // Releases a copy whose hooks are not called.
+  // Releases a copy without calling the hooks.
   static void Abandon(Kept& kept) noexcept;
-  // Returns a stream of the GPU that is used only for copies.
+  // Returns a CUDA stream of the GPU that is used only for copies.
   c10::Stream Beside(at::Device gpu);
 
   std::deque<Kept> kept_;

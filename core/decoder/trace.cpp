@@ -22,7 +22,7 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   int64_t bytes = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].defined()) continue;
-    // Layers that use the same tensor in turn share it, so it is counted once.
+    // A tensor that several layers share is counted once.
     const bool counted =
         std::any_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i),
                     [&](const at::Tensor& other) { return other.is_same(tensors[i]); });
@@ -31,8 +31,8 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-// Makes one tensor per layer from first_layer on; layers below share one per device and width,
-// created on demand.
+// Makes one tensor per layer from first_layer on. Layers below it share one tensor per device and
+// width, which is created on demand.
 template <class Make>
 void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices,
                 const std::vector<int64_t>& widths, const Make& make,
@@ -59,13 +59,13 @@ std::vector<int64_t> KeyWidths(const ModelConfig& config) {
   return widths;
 }
 
-// Returns the width of the tensors that ShareBelow makes, for one device.
+// Returns the total width of the shared tensors that ShareBelow makes on one device.
 int64_t SharedWidth(const std::vector<int64_t>& widths, int64_t first_layer) {
   const std::set<int64_t> shared(widths.begin(), widths.begin() + first_layer);
   return std::accumulate(shared.begin(), shared.end(), int64_t{0});
 }
 
-// Returns the result of work with a trace's tensors.
+// Returns the result of `work` on a trace's tensors; faults of devices become DeviceError.
 template <class Work>
 auto OnTrace(const Trace::Storage& storage, Work work) {
   return storage.faults ? OnDevices(*storage.faults, DeviceWork::kTrace, work) : work();
@@ -157,7 +157,7 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
          ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
-  Truncate(0);  // because a copy may fail
+  Truncate(0);  // the copies below may fail, which must leave an empty trace
   storage_->head_sums.clear();
   storage_->channel_means.clear();
   storage_->memories.clear();
@@ -187,7 +187,7 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
   rows_ = rows;
   prompt_tokens_ = prompt_tokens;
   plans_ = std::move(plans);
-  // Later runs only continue the sums of heads that these plans ablate.
+  // Drops other sums: later runs only continue the sums of heads that these plans ablate.
   std::erase_if(storage_->head_sums, [&](const auto& sum) {
     const auto& [layer, head] = sum.first;
     const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;

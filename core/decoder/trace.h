@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// A trace has the states of layers with a mixer before every kStateRows-th row.
+// A trace stores the state of layers with a mixer before every kStateRows-th row.
 inline constexpr int64_t kStateRows = 512;
 
 // The contents of a trace that determine its size.
@@ -37,14 +37,14 @@ class Trace {
   int64_t rows() const { return rows_; }  // number of rows that every layer holds
   int64_t capacity() const { return capacity_; }
   bool has_residual() const { return residual_; }
-  // Layers below this one are not stored: a change in them runs all their rows again, from the
-  // embeddings up. 0: every layer is stored.
+  // Returns the first stored layer; 0: every layer is stored. A change in a layer below it runs all
+  // rows of the layers below it again, from the embeddings up.
   int64_t first_layer() const { return first_layer_; }
   // Drops the data of the layers below `layer` (< layers), permanently. Requires a trace with
   // residual.
   void DropLayersBelow(int64_t layer);
   int64_t bytes() const;
-  // Drops rows from `rows` on; the next run computes them.
+  // Drops the rows from index `rows` on; the next run computes them again.
   void Truncate(int64_t rows);
   // Replaces the contents by the first `rows` rows and the plans of another sequence's trace.
   // Throws std::logic_error if `donor` has fewer rows or CanTakeFrom returns false, and
@@ -52,19 +52,19 @@ class Trace {
   void TakeRows(const Trace& donor, int64_t rows);
   // Whether `donor`, a trace of the same model, stores everything that this one stores.
   bool CanTakeFrom(const Trace& donor) const;
-  // Returns the plans under which its rows were computed, with resolved position ratios (empty
-  // before the first run).
+  // Returns the attention plans with which the stored rows were computed, with resolved position
+  // ratios; empty before the first run.
   const std::vector<AttentionPlan>& plans() const { return plans_; }
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
-  // Returns [rows]: one channel of the residual stream that enters `layer` (the number of layers:
-  // leaves the last), at every position, as float32. Throws std::logic_error if that layer is
+  // Returns one channel of the residual stream before `layer` (if `layer` is the number of layers:
+  // after the last) at every position: [rows] float32. Throws std::logic_error if that layer is
   // dropped, and DeviceError if its device is lost.
   std::vector<float> Channel(int64_t layer, int64_t channel) const;
 
   Storage& storage() { return *storage_; }
   const Storage& storage() const { return *storage_; }
-  // Called by the decoder after a run has filled rows.
+  // Called by the decoder after a run has stored rows.
   void Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> plans);
 
  private:
@@ -78,8 +78,8 @@ class Trace {
 };
 
 // Returns the bytes of a trace per row; compressive memories have a fixed size and are not
-// included. Layers that are not stored share working memory, one per device: `devices` is the
-// number of devices of those layers.
+// included. Layers that are not stored share one buffer per device; `devices` is the number of
+// devices of these layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
 // Returns the bytes of the states of stored layers with a mixer.

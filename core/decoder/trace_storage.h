@@ -18,45 +18,45 @@ namespace midscope {
 
 class RecordedRows;
 
-// The states of one layer, float32 in host memory.
+// The stored recurrent states of one layer with a mixer, float32 in host memory.
 struct MixerStates {
-  at::Tensor kept;    // [capacity / kStateRows, state]: before rows kStateRows, 2 kStateRows ...
-  at::Tensor latest;  // [state]: before latest_row
+  at::Tensor kept;         // [row / kStateRows - 1, state]: states before rows kStateRows, ...
+  at::Tensor latest;       // [state]: the state before row latest_row
   int64_t latest_row = 0;  // 0: none
 };
 
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
-  // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
-  // stored share one pair per device, except from the first layer on whose keys another one reads;
-  // that one has none, [capacity, 0].
+  // key_value_heads * head_dim], one tensor per layer, on the layer's device. Layers that are not
+  // stored share one pair per device, except the first layer whose keys other layers read and the
+  // layers above. A layer that reads another's keys has an empty tensor [capacity, 0].
   std::vector<at::Tensor> keys;
   std::vector<at::Tensor> values;
-  // [layers + 1] of [capacity, hidden]; empty without residual. Here and in the norms below,
-  // tensors of dropped layers are undefined.
+  // The residual stream before each layer and after the last: [layers + 1] tensors [capacity,
+  // hidden]; empty without residual. Tensors of dropped layers are undefined, here and in
+  // norm_scale and norm_mean.
   std::vector<at::Tensor> residual;
-  // The statistics of each layer's input norm for the residual that enters it, [layers] of
-  // [capacity] float32; empty without residual, and if the model has no such norm (for norm_mean:
-  // no LayerNorm).
+  // The statistics of each layer's input norm for the residual that enters it, [layers] tensors
+  // [capacity] float32. Empty without residual or input norm (norm_mean: LayerNorm).
   std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
   std::vector<at::Tensor> norm_mean;
   int64_t first_lent = INT64_MAX;  // ModelConfig::FirstLentLayer
-  // Keys as projected, otherwise like `keys`; empty if the two are equal (query_key_finish.h).
-  // Without residual, one tensor per device is shared by all its layers, because only a pass that
-  // runs every row then scales channels.
+  // Keys as projected, before the model's norm and clamp, with the shapes of `keys`; empty if the
+  // model has neither (query_key_finish.h). Without residual, all layers of a device share one
+  // tensor, because channels are then only scaled in passes that run every row.
   std::vector<at::Tensor> projected_keys;
-  // Like projected_keys, for values.
+  // Values as projected, before the model's norm and clamp, stored like projected_keys.
   std::vector<at::Tensor> projected_values;
-  // For heads whose mean an intervention takes: the sum of the head's outputs up to each row,
-  // [capacity, head_dim] float64; keyed by [layer, query head].
+  // For heads that an intervention replaces by their mean: the sum of the head's outputs up to each
+  // row, [capacity, head_dim] float64; keyed by [layer, query head].
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
   // Channel means over the prompt's rows, used by residual plans; keyed by [layer, channel].
   std::map<std::pair<int64_t, int64_t>, double> channel_means;
-  // For stored layers with a compressive memory: its state after earlier runs. Dropped when a row
+  // The compressive memory of stored layers after earlier runs, keyed by layer. Dropped when a row
   // that it contains is written again.
   std::map<int64_t, SegmentMemory> memories;
   std::map<int64_t, MixerStates> mixer_states;  // of stored layers with a mixer
-  // The latest re-run that can be recorded; null: none.
+  // The recording of the latest re-run that can be recorded; null: none.
   std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   // Faults of the devices that the tensors are on; shared with the decoder. Null for a pass that
@@ -75,8 +75,8 @@ struct Trace::Storage {
   }
 };
 
-// devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not stored;
-// first_layer = layers if a pass stores nothing.
+// Allocates the tensors of a trace. devices: [layers + 1], from LayerDevices::Devices. Layers below
+// first_layer are not stored; first_layer = layers if nothing is stored.
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
                                      int64_t capacity, bool residual, int64_t first_layer,
                                      const std::vector<at::Device>& devices);

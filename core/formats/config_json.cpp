@@ -95,7 +95,7 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
     Fail(fmt::format("{} is missing, and follows from others as {}; it must be from 1 to {}",
                      Name(key), *otherwise, max));
   }
-  // Some writers write integers with a fraction of zero.
+  // Accepts integers with a fraction of zero (2.0), which some programs write.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
     Fail(fmt::format("{} is {}; it must be an integer from 1 to {}", Name(key), ValueText(*value),

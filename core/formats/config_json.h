@@ -26,7 +26,7 @@ class ConfigJson {
   // Returns "DIR/config.json", for messages.
   const std::string& thing() const { return thing_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  // Returns "rope_scaling.factor" for a key of a nested object.
+  // Returns a key's full name for messages: "rope_scaling.factor" in a nested object.
   std::string Name(std::string_view key) const;
 
   bool Has(std::string_view key) const;     // present and not null
@@ -35,27 +35,27 @@ class ConfigJson {
   // Whether the key is present, of any type, and neither null, false, 0 nor empty.
   bool IsSet(std::string_view key) const;
 
-  // `otherwise` is the value if the key is absent or null; without `otherwise`, that is an Error.
-  // Throws Error if the value has another type or is out of range.
+  // The getters return the value of a key, or `otherwise` if the key is absent or null. They throw
+  // Error if there is no `otherwise`, or if the value has another type or is out of range.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
-  // Like Count; an array of equal numbers, one per layer, counts as one.
+  // Returns an integer from 1 to max, which may also be an array of equal numbers, one per layer.
   int64_t CountOfAll(std::string_view key, int64_t max, int64_t otherwise) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0 if absent, null or 0
   bool Flag(std::string_view key, bool otherwise) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
 
-  // Returns an empty array if the key is absent or null.
+  // Getters of arrays return an empty array if the key is absent or null.
   std::vector<double> Positives(std::string_view key) const;
   std::vector<int64_t> Indices(std::string_view key, int64_t max) const;  // each 0 to max
   std::vector<int64_t> Flags(
       std::string_view key) const;  // numbers or booleans; returned as 0 or 1
   std::vector<std::string> Texts(std::string_view key) const;
   std::optional<ConfigJson> Object(std::string_view key) const;
-  // Whether a range is absent, null, or from 0 to infinity, which transformers 5 writes as an
-  // object.
+  // Whether the range at `key` has no limits: it is absent, null, or from 0 to infinity, which
+  // transformers 5 writes as an object.
   bool IsUnlimited(std::string_view key) const;
 
  private:

@@ -15,8 +15,8 @@
 namespace midscope {
 
 struct ControlVector {
-  std::string model_hint;  // the architecture that it was made for, as stated in the file
-  // Keyed by layer, from zero; all of the same size (> 0) and finite. Not empty.
+  std::string model_hint;  // architecture of the model for which the vector was made
+  // Directions [hidden], keyed by layer from zero: finite, of equal size > 0. Not empty.
   std::map<int64_t, std::vector<float>> directions;
   bool operator==(const ControlVector&) const = default;
 };
@@ -24,12 +24,12 @@ struct ControlVector {
 // The largest layer that a file may name.
 inline constexpr int64_t kMostControlLayers = 1 << 16;
 
-// Throws Error naming the file and the fault: the faults of GgufFile, another architecture, a
-// tensor of another name, type or shape, directions of different sizes, numbers that are not
-// finite.
+// Reads a control vector. Throws Error naming the file and the fault: the faults of GgufFile, an
+// architecture other than "controlvector", a tensor with an unexpected name, type or shape,
+// directions of different sizes, numbers that are not finite.
 ControlVector ReadControlVector(const std::filesystem::path& path);
 
-// Returns the file's bytes: version 3, tensors in the order of layers.
+// Returns the vector as the bytes of a GGUF file: version 3, tensors in the order of layers.
 std::string ControlVectorBytes(const ControlVector& vector);
 
 // Returns 16 hexadecimal digits that identify the layers and the numbers.

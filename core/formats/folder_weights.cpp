@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMaxIndexBytes = 32 << 20;
 constexpr size_t kMaxShards = 4096;
 
-// The index: maps a tensor to its file.
+// The contents of an index: maps a tensor's name to its file.
 using TensorPlaces = std::map<std::string, std::string, std::less<>>;
 
 TensorPlaces ReadIndex(const std::filesystem::path& path) {
@@ -41,7 +41,8 @@ TensorPlaces ReadIndex(const std::filesystem::path& path) {
   }
 }
 
-// The index comes with the model and is not trusted: it must not name paths outside the folder.
+// Throws Error if a name in an index is not a plain file name. An index is not trusted: it must not
+// name paths outside the folder.
 void CheckShardName(const std::string& name, const std::string& ending, const std::string& thing) {
   const bool plain = name.find('/') == std::string::npos && name.find('\\') == std::string::npos &&
                      name.find('\0') == std::string::npos && !name.starts_with('.') &&
@@ -147,7 +148,7 @@ SafetensorsTensors FolderWeights::OpenFile(const std::filesystem::path& path) {
   const MemoryMap& map = maps_.emplace_back(path);
   if (!pickled_) return ParseSafetensorsHeader(map.bytes(), path.string());
   SafetensorsTensors tensors = ReadTorchFile(map.bytes(), path.string(), &copies_);
-  map.DontNeed(0, map.size());  // returns the pages of copied tensors
+  map.DontNeed(0, map.size());  // gives back the pages of copied tensors
   return tensors;
 }
 

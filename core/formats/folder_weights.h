@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The weights of a Hugging Face folder, memory-mapped: model.safetensors, or the files that
-// model.safetensors.index.json names; if there are none, pytorch_model.bin, or the files that
+// The weights of a Hugging Face folder, memory-mapped: model.safetensors, else the files that
+// model.safetensors.index.json names, else pytorch_model.bin, else the files that
 // pytorch_model.bin.index.json names.
 #pragma once
 
@@ -17,24 +17,24 @@
 
 namespace midscope {
 
-// File names of a folder's weights: a single file, or else an index of files with this ending.
+// Names of weight files: a single file, or else an index of several files with this ending.
 struct WeightNames {
   const char* single;
   const char* index;
   const char* ending;
   bool pickled;
 };
-// The preferred names come first, as in transformers.
+// Supported file names in order of preference, as in transformers.
 inline constexpr std::array<WeightNames, 2> kWeightNames = {
     {{"model.safetensors", "model.safetensors.index.json", ".safetensors", false},
      {"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", true}}};
 
-// Move-only. The tensors' data point into the maps and the copies, and are valid as long as this
-// object exists.
+// A folder's tensors. Move-only. Their data point into the maps and the copies, and are valid as
+// long as this object exists.
 class FolderWeights {
  public:
-  // Throws Error if none of these files exists (with the reason and a remedy if there are other
-  // pickled files), for an invalid file (safetensors.h, torch_file.h), and for an index that
+  // Opens a folder's weights. Throws Error if it has no supported files (with a remedy if there are
+  // other pickled files), for an invalid file (safetensors.h, torch_file.h), and for an index that
   // names anything but a file of this folder or contradicts the files.
   explicit FolderWeights(const std::filesystem::path& folder);
 
@@ -45,7 +45,7 @@ class FolderWeights {
   bool pickled() const { return pickled_; }
   // Returns the bytes of tensors that were copied because they are not contiguous in the file.
   int64_t copied_bytes() const;
-  // Returns the pages of a tensor's bytes to the system; the bytes can still be read.
+  // Gives the memory pages of a tensor back to the system; its bytes can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:
@@ -58,18 +58,18 @@ class FolderWeights {
   SafetensorsTensors tensors_;
 };
 
-// Whether the folder has any of the files above.
+// Whether the folder has weights under any of kWeightNames.
 bool HasWeights(const std::filesystem::path& folder);
 
-// Returns the files that such an index names, sorted. Throws Error for an invalid index, and for
-// names of anything but files in the index's folder.
+// Returns the names of the weight files in an index file (*.index.json), sorted. Throws Error for
+// an invalid index, and for names of anything but files in the index's folder.
 std::vector<std::string> ShardNames(const std::filesystem::path& index);
 
-// Whether the file name is that of supported weights written by torch.save.
+// Whether the name is that of supported weights written by torch.save: pytorch_model*.bin.
 bool IsWeightFileName(const std::string& name);
-// Whether the file name is that of another file in Python's pickle format.
+// Whether the name is that of a pickle file that is not supported.
 bool IsPickleName(const std::string& name);
-// Throws Error with the reason why the file is refused, and a remedy.
+// Throws the Error for a pickle file that is refused: the reason and a remedy.
 [[noreturn]] void RefusePickle(const std::filesystem::path& path);
 
 }  // namespace midscope

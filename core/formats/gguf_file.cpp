@@ -27,7 +27,7 @@ bool IsInteger(GgufType type) {
 
 bool IsFloat(GgufType type) { return type == GgufType::kFloat32 || type == GgufType::kFloat64; }
 
-// Returns the integer at `position`; nullopt for a uint64 beyond the range of int64.
+// Reads an integer of this type at `position`; nullopt for a uint64 beyond the range of int64.
 std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   switch (type) {
     case GgufType::kUint8:
@@ -54,11 +54,10 @@ std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
 
 constexpr std::string_view kShardNumber = "split.no";  // counted from 0
 constexpr std::string_view kShardCount = "split.count";
-constexpr std::string_view kShardTensors = "split.tensors.count";  // of all shards together
+constexpr std::string_view kShardTensors = "split.tensors.count";  // the total of all shards
 
-// Returns the parsed name of `path`, from which the other shards' names follow. Throws Error if it
-// is not the name of the first of `count` shards; `number` is the shard's number in its metadata,
-// from 0.
+// Parses the name of `path`, from which the other shards' names are derived. Throws Error if it is
+// not the name of the first of `count` shards. `number`: the number in its metadata, from 0.
 GgufShardName NameOfFirstShard(const std::filesystem::path& path, int64_t number, int64_t count) {
   const auto name = ParseGgufShardName(path.filename().string());
   const bool named = name && name->count == count;
@@ -122,7 +121,7 @@ void GgufFile::OpenOtherShards(int64_t count) {
                     fmt::format("this file is missing: shard {} of {} of the model", shard, count),
                     fmt::format("Put all {} files of the model into one folder", count));
     }
-    // A separate file, whose metadata state which shard it is.
+    // Opens another shard; its metadata states its number.
     GgufHeader header = ParseGgufHeader(maps_.emplace_back(other).bytes(), other.string());
     const auto number = [&](std::string_view key) -> std::optional<int64_t> {
       const auto found = header.values.find(key);

@@ -29,7 +29,7 @@ struct GgufTensor {
   int64_t elements() const;
 };
 
-// Value types, numbered as in the file.
+// Types of metadata values, numbered as in the file.
 enum class GgufType : uint32_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -49,7 +49,7 @@ enum class GgufType : uint32_t {
 // Returns "uint32"; "unknown" for a number outside the enumeration.
 std::string_view GgufTypeName(GgufType type);
 
-// Location of a metadata value in the file, whose bounds were checked when the file was opened.
+// Location of a metadata value in the file. Its bounds were checked when the file was opened.
 struct GgufValue {
   GgufType type;  // type of the elements if is_array
   bool is_array = false;
@@ -57,15 +57,15 @@ struct GgufValue {
   const std::byte* data = nullptr;  // the first element; unaligned
 };
 
-// Move-only. The tensors' data and all string views point into the maps, and are valid as long as
-// this object exists (moving it keeps them valid).
+// An open GGUF model. Move-only. The tensors' data and all string views point into the maps, and
+// are valid as long as this object exists; moving it keeps them valid.
 class GgufFile {
  public:
   // If a model is split into several files (GgufShardName), `path` is the first; the others are
   // found by their names. Throws Error naming the file and the fault: missing, truncated (with the
-  // number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
-  // ranges that overlap or leave the file, duplicate names; a shard other than the first, shards
-  // that are missing or of another model.
+  // number of missing bytes), not GGUF, unsupported version or byte order, unknown tensor type,
+  // ranges that overlap or extend beyond the file, duplicate names; a shard other than the first,
+  // shards that are missing or belong to another model.
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return maps_.front().path(); }
@@ -79,8 +79,8 @@ class GgufFile {
   bool Has(std::string_view key) const { return FindValue(key) != nullptr; }
   const GgufValue* FindValue(std::string_view key) const;
 
-  // Returns nullopt if the key is absent. Throws Error if the value has another type (all integer
-  // types are accepted) or is out of range.
+  // The getters return the value of a metadata key; nullopt if it is absent. They throw Error if
+  // the value has another type (all integer types are accepted) or is out of range.
   std::optional<int64_t> GetInt(std::string_view key) const;
   std::optional<double> GetFloat(std::string_view key) const;
   std::optional<bool> GetBool(std::string_view key) const;
@@ -93,10 +93,10 @@ class GgufFile {
   // Returns the tensors in the order of the files.
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufTensor* Find(std::string_view name) const;
-  // Throws Error if the file has no such tensor.
+  // Returns the tensor called `name`. Throws Error if there is none.
   const GgufTensor& Require(std::string_view name) const;
 
-  // Returns the pages of a tensor's bytes to the system; the bytes can still be read.
+  // Gives the memory pages of a tensor back to the system; its bytes can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:
@@ -122,14 +122,13 @@ struct GgufShardName {
   std::string OfShard(int64_t shard) const;
 };
 
-// Returns nullopt if `file_name` (with or without folders before it) is not the name of a shard.
+// Parses a shard's name, with or without folders before it; nullopt if it is not one.
 std::optional<GgufShardName> ParseGgufShardName(std::string_view file_name);
 
 // Whether `file_name` names a shard after the first. Such a shard is read through the first.
 bool IsLaterGgufShard(std::string_view file_name);
 
-// Returns those of `files` that can be opened as a GGUF model, sorted; shards after the first are
-// omitted.
+// Returns the GGUF models among `files`, sorted. Shards after the first are omitted.
 std::vector<std::filesystem::path> GgufModelsAmong(std::vector<std::filesystem::path> files);
 
 }  // namespace midscope

@@ -163,7 +163,7 @@ class Parser {
       for (int64_t i = 0; i < value.count; ++i) ReadString(UINT64_MAX, what);
       return;
     }
-    // No overflow: the count was checked against the remaining bytes.
+    // The product cannot overflow, because the count was checked against the remaining bytes.
     const std::byte* begin =
         Take(static_cast<uint64_t>(value.count * GgufElementBytes(value.type)), what);
     if (value.type != GgufType::kBool) return;
@@ -190,7 +190,7 @@ class Parser {
     return alignment;
   }
 
-  // Reads name, shape and format; the offset is appended to `offsets`.
+  // Reads a tensor's name, shape and format, and appends its offset to `offsets`.
   GgufTensor ReadTensor(std::vector<uint64_t>* offsets) {
     GgufTensor tensor;
     tensor.name = ReadString(kMaxTensorNameBytes, "a tensor's name");
@@ -242,7 +242,7 @@ class Parser {
       }
       const auto bytes = static_cast<uint64_t>(tensor.bytes);
       if (offsets[i] > available || bytes > available - offsets[i]) {
-        // Printed as the larger of two numbers, because their sum could overflow.
+        // The number of missing bytes is at most UINT64_MAX, because the sum could overflow.
         const uint64_t over = offsets[i] > available ? offsets[i] - available : 0;
         const uint64_t missing = over > UINT64_MAX - bytes ? UINT64_MAX
                                  : over == 0               ? bytes - (available - offsets[i])

@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// Returns the T at `position`, which may be unaligned.
+// Reads a T at `position`, which may be unaligned.
 template <typename T>
 T LoadNumber(const std::byte* position) {
   T value;
@@ -27,8 +27,8 @@ struct GgufHeader {
   std::vector<GgufTensor> tensors;
 };
 
-// Pointers in the result point into `file`. Throws Error for every fault that GgufFile lists; its
-// text begins with `name`.
+// Parses the header of a GGUF file. The result points into `file`. Throws Error for the faults
+// listed at GgufFile's constructor; its text begins with `name`.
 GgufHeader ParseGgufHeader(std::span<const std::byte> file, const std::string& name);
 
 // Returns the bytes of one element in the file; 0 for strings, arrays and numbers outside the

@@ -25,14 +25,14 @@ class GgufMetadata {
   std::string Key(std::string_view key) const;  // prefixed with the architecture
   bool Has(std::string_view key) const;
 
-  // `otherwise` is the value if the key is absent; without `otherwise`, that is an Error. Throws
-  // Error if the value has another type or is out of range. Integers may be given once per layer if
-  // all are equal.
+  // The getters return the value of a key, or `otherwise` if it is absent. They throw Error if
+  // there is no `otherwise`, or if the value has another type or is out of range. Integers may be
+  // given once per layer if all are equal.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0 if absent or 0
-  // Returns one number per layer, which the file states once or for each layer. `least`: of those
-  // that it states for each.
+  // Returns one integer per layer; the file states one for all layers, or an array. Elements of an
+  // array must be from `least` to `max`.
   std::vector<int64_t> CountsOfLayers(std::string_view key, int64_t layers, int64_t max,
                                       int64_t least = 1) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
@@ -40,7 +40,7 @@ class GgufMetadata {
   bool Flag(std::string_view key, bool otherwise) const;
   // Returns an array of `count` finite numbers; the key is required.
   std::vector<double> Numbers(std::string_view key, int64_t count) const;
-  // Returns an array of bool; empty if the key is absent or a single value.
+  // Returns an array of booleans; an empty one if the key is absent or not an array.
   std::vector<bool> Flags(std::string_view key) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
   // Marks as read a key whose value does not affect the model.

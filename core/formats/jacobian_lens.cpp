@@ -30,7 +30,7 @@ constexpr const char* kFit = "midscope_fit";
 constexpr int64_t kMostLensLayers = 1 << 16;
 constexpr std::array<std::string_view, 4> kElementTypes = {"F32", "F16", "BF16", "F64"};
 
-// Parses "12". Only one spelling is accepted, so that no layer is named twice.
+// Parses a layer such as "12". Only one spelling is accepted, so that no layer is named twice.
 std::optional<int64_t> LayerOfDigits(std::string_view digits) {
   int64_t layer = 0;
   const bool is_layer = ReadWhole(digits, layer) && layer >= 0 && layer < kMostLensLayers;

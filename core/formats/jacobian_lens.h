@@ -30,23 +30,24 @@ namespace midscope {
 
 struct JacobianLens {
   int64_t hidden = 0;
-  int64_t prompts = 0;                             // of which the matrices are means
+  int64_t prompts = 0;  // number of prompts over which the matrices are averaged
   std::map<int64_t, std::vector<float>> matrices;  // keyed by layer: [hidden, hidden], row-major
 };
 
 // A lens whose matrices stay in the mapped file until they are read. Move-only.
 class JacobianLensFile {
  public:
-  // Throws Error naming the file: the faults of ReadTorchContents and ParseSafetensorsHeader, no
-  // matrices, a matrix that is not square, or of another size or dtype, and a d_model that differs.
+  // Throws Error naming the file for the faults of ReadTorchContents and ParseSafetensorsHeader, if
+  // there are no matrices, if a matrix is not square or differs from the others in size or dtype,
+  // and if d_model differs from their size.
   explicit JacobianLensFile(const std::filesystem::path& path);
 
   int64_t hidden() const { return hidden_; }
   int64_t prompts() const { return prompts_; }  // 0: the file does not say
   std::vector<int64_t> layers() const;          // ascending; not empty
 
-  // Throws Error (usage) unless the lens can be that of a model with this hidden size and number of
-  // layers: its layers must come before the last one, which it must have as its target.
+  // Throws Error (usage) if the lens does not fit a model with this hidden size and number of
+  // layers: the lens' layers must be below the last layer, which must be its target.
   void CheckFits(int64_t hidden, int64_t layers) const;
 
   // Returns the layer's matrix [hidden, hidden]. Throws Error if an element is not finite, and
@@ -54,7 +55,7 @@ class JacobianLensFile {
   std::vector<float> Matrix(int64_t layer) const;
   JacobianLens ReadAll() const;
 
-  // Returns the text of WriteJacobianLens; "" if the file has none.
+  // Returns the fit settings that WriteJacobianLens stored as `fit_text`; "" if the file has none.
   std::string FitText() const;
 
  private:
@@ -68,7 +69,7 @@ class JacobianLensFile {
 };
 
 // Writes a safetensors file in float32, whose metadata has `fit_text` as midscope_fit: JSON with
-// the settings of the fit. Throws Error in the cases of WriteSafetensors.
+// the settings of the fit. Throws Error in the same cases as WriteSafetensors.
 void WriteJacobianLens(const std::filesystem::path& path, const JacobianLens& lens,
                        const std::string& fit_text);
 

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers of pickles are little-endian");
 
-constexpr size_t kMaxNameBytes = 256;  // of a module, or of a name in it
+constexpr size_t kMaxNameBytes = 256;  // length of a module's name, or of a name in it
 constexpr uint8_t kStop = '.';
 constexpr uint8_t kProtocol = 0x80;
 
@@ -276,7 +276,7 @@ bool PickleReader::StepName(uint8_t opcode) {
   }
 }
 
-// Returns the next bytes; every read of the pickle uses this function.
+// Returns the next `bytes` bytes after a bounds check. Every read of the pickle uses it.
 const std::byte* PickleReader::Take(uint64_t bytes) {
   if (bytes > bytes_.size() - position_) {
     Damaged(fmt::format("its pickle ends early: {} bytes are missing",
@@ -309,7 +309,7 @@ void PickleReader::PushText(uint64_t bytes) {
   Push({PickleKind::kText, 0, text, {}});
 }
 
-// Reads two's complement with the smallest number of bytes.
+// Pushes an integer stored as little-endian two's complement in `bytes` bytes.
 void PickleReader::PushInteger(uint64_t bytes) {
   const std::byte* digits = Take(bytes);
   if (bytes > sizeof(int64_t))

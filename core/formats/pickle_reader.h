@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the values of a Python pickle of protocol 2 to 5 (opcodes: Python's Lib/pickletools.py).
 // The stack machine builds numbers, strings, tuples, lists and dictionaries. It imports and calls
-// nothing: names and calls are passed to a derived class, which has a list of supported ones.
+// nothing: names and calls are passed to a derived class, which supports only a fixed list of them.
 #pragma once
 
 #include <cstddef>
@@ -35,15 +35,15 @@ using PickleIndex = uint32_t;
 
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
-  int64_t number = 0;     // for kBool and kInteger; kName and kObject: set by the derived class
+  int64_t number = 0;     // value of kBool, kInteger; the derived class sets that of kName, kObject
   std::string_view text;  // for kText: UTF-8, points into the pickle
-  // kTuple, kList: the elements; dictionaries: key, value, key, value, ...
+  // Elements of a kTuple or kList; for dictionaries key, value, key, value, ...
   std::vector<PickleIndex> items;
 };
 
 class PickleReader {
  public:
-  // Limits that keep memory within a few hundred bytes per value.
+  // Limits on the pickle's size and number of values; a value takes at most a few hundred bytes.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
   static constexpr size_t kMaxValues = size_t{1} << 20;  // also limits the stack and the memo
   static constexpr size_t kMaxMarks = 1000;
@@ -54,23 +54,24 @@ class PickleReader {
   PickleReader(const PickleReader&) = delete;
   PickleReader& operator=(const PickleReader&) = delete;
 
-  // Returns the pickled value. Throws Error for an opcode that data do not need, a name or call
-  // that the derived class does not support, a damaged pickle, or an exceeded limit.
+  // Returns the pickled value. Throws Error for an opcode that plain data does not need, a name or
+  // call that the derived class does not support, a damaged pickle, or an exceeded limit.
   PickleIndex Read();
   const PickleValue& value(PickleIndex index) const { return values_[index]; }
   // Returns "a tuple" or "the string 'abc'", for messages.
   std::string Describe(const PickleValue& value) const;
 
   const std::string& thing() const { return thing_; }
-  // Throws Error that names the offset in the pickle.
+  // Throws Error with the reason and the current offset in the pickle.
   [[noreturn]] void Refuse(const std::string& reason) const;
 
  protected:
-  // Returns the number for a class or a function. Must call Refuse for unknown names.
+  // Returns a number of the derived class' choice that identifies a class or a function. Must call
+  // Refuse for unknown names.
   virtual int64_t NumberOf(std::string_view module, std::string_view name) = 0;
   virtual std::string NameOf(int64_t number) const = 0;
   virtual PickleValue Call(int64_t name, const std::vector<PickleIndex>& arguments) = 0;
-  // Returns the object for a persistent id.
+  // Returns the object to which a persistent id refers.
   virtual PickleValue Load(const PickleValue& id) = 0;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 using kernels::BlockFormat;
 using kernels::BlockType;
 
-constexpr int64_t kBlock = 32;  // elements of Q4_0 and Q8_0
+constexpr int64_t kBlock = 32;  // elements per block of Q4_0 and Q8_0
 
 BlockFormat FormatOf(BlockType type) {
   return *kernels::FindBlockFormat(static_cast<uint32_t>(type));
@@ -36,7 +36,7 @@ bool IsFloat16(float value) {
          std::bit_cast<uint32_t>(value);
 }
 
-// Returns the format of levels - zero, which are from `least` to `most`.
+// Returns the smallest block format for integers (level - zero) from `least` to `most`.
 BlockType TypeOf(int64_t least, int64_t most) {
   if (least >= -8 && most <= 7) return BlockType::kQ4_0;
   return least >= -128 && most <= 127 ? BlockType::kQ8_0 : BlockType::kF32;

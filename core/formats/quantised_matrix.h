@@ -31,7 +31,7 @@ struct PackedIntegers {
   uint32_t add = 0;
   int32_t subtract = 0;
 
-  // Computes the integers of a row from column 0 on.
+  // Writes the integers of a row, from column 0 on, to `out`.
   void Row(int64_t row, std::span<int32_t> out) const;
 
  private:
@@ -47,8 +47,8 @@ struct QuantisedMatrix {
   int64_t columns = 0;
   PackedIntegers levels;
   std::vector<float> table;  // [2^bits]: the values of levels that are not integers; else empty
-  // Group g has columns g * group_columns to (g + 1) * group_columns, or those that `group_of`
-  // [columns] states if it is not empty.
+  // Columns g * group_columns to (g + 1) * group_columns are group g; if `group_of` [columns] is
+  // not empty, it states each column's group instead.
   int64_t group_columns = 0;
   int64_t groups = 1;  // per row
   std::vector<int32_t> group_of;
@@ -62,25 +62,25 @@ struct QuantisedMatrix {
   int64_t scale_row_stride = 0;
   int64_t scale_group_stride = 0;
   float factor = 1;
-  // Scales that are quantised themselves: scale i is scale_table[i] * nested[i / nested_block] +
+  // If scales are quantised themselves, scale i is scale_table[i] * nested[i / nested_block] +
   // nested_offset.
   std::vector<float> scale_table;
   SafetensorsTensor nested;
   int64_t nested_block = 1;
   float nested_offset = 0;
-  std::vector<SafetensorsTensor> parts;  // the tensors that it was made of
+  std::vector<SafetensorsTensor> parts;  // the file's tensors that store this matrix
 
   int64_t file_bytes() const;
   float Scale(int64_t row, int64_t group) const;
-  // Computes out [columns].
+  // Dequantises one row to out [columns].
   void Row(int64_t row, float* out) const;
 
   // Returns the smallest format that holds every element exactly: Q4_0, Q8_0, else F32. Reads all
   // scales and zeros.
   kernels::BlockFormat ExactFormat() const;
-  // Returns the same without reading, for a matrix whose scales and zeros are as usual.
+  // Returns ExactFormat() for usual values of scales and zeros, without reading them.
   kernels::BlockFormat UsualFormat() const;
-  // Writes the row as whole blocks of ExactFormat() or as F32.
+  // Writes one row to `out` in `format`: as whole blocks of ExactFormat(), or as F32.
   void Row(int64_t row, const kernels::BlockFormat& format, std::byte* out) const;
 
  private:

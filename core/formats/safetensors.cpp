@@ -172,7 +172,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 std::optional<int64_t> TensorBytes(int64_t bits, const std::vector<uint64_t>& shape) {
   __extension__ using Wide = unsigned __int128;
   Wide total = static_cast<Wide>(bits);
-  // A size of zero makes the product zero, however large the others are.
+  // A dimension of size 0 makes the product 0, however large the other sizes are.
   if (std::find(shape.begin(), shape.end(), 0u) != shape.end()) return 0;
   for (const uint64_t size : shape) {
     total *= size;
@@ -201,7 +201,7 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   }
   SafetensorsTensor checked;
   checked.dtype = entry.dtype;
-  // Sizes next to a zero may exceed int64: such a tensor is empty, and its shape is not used.
+  // If one size is 0, other sizes may exceed int64: the tensor is empty, and its shape is not used.
   for (const uint64_t size : entry.shape) {
     checked.shape.push_back(static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX)));
   }

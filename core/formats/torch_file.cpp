@@ -18,7 +18,7 @@ namespace midscope {
 namespace {
 
 constexpr std::string_view kPickleName = "data.pkl";
-// Views that repeat elements can be larger than any file.
+// Limits copies of views that repeat elements, which can be larger than any file.
 constexpr int64_t kMaxExtraCopies = int64_t{64} << 20;
 
 constexpr const char* kSaveAgain =
@@ -30,7 +30,7 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Refuses other formats, naming the format.
+// Throws Error that names the format if the file is of another known format.
 void CheckForm(std::span<const std::byte> bytes, const std::string& thing) {
   const std::string_view text = AsText(bytes);
   if (text.starts_with("PK\x03\x04")) return;
@@ -185,7 +185,7 @@ class TensorMaker {
     std::vector<std::byte>& copy = copies_->emplace_back(static_cast<size_t>(bytes));
     const auto element = static_cast<size_t>(tensor.dtype->bytes);
     std::vector<int64_t> index(tensor.shape.size(), 0);
-    int64_t place = 0;  // of the element within the storage, relative to the first one
+    int64_t place = 0;  // offset of the element within the storage, relative to the first element
     for (std::byte* to = copy.data(); to < copy.data() + bytes; to += element) {
       std::memcpy(to, from + place * tensor.dtype->bytes, element);
       for (size_t i = index.size(); i > 0; --i) {

@@ -72,8 +72,8 @@ constexpr std::array kNames = {
     KnownName{"torch._utils", "_rebuild_parameter_with_state", TorchName::kParameterWithState},
     KnownName{"torch._tensor", "_rebuild_from_type_v2", TorchName::kFromType}};
 
-// Numbers for names: an index into kNames, then those of storages and dtypes, in the order of
-// kTorchDtypes.
+// Numbers of names (PickleReader::NumberOf): indices into kNames, followed by storages and dtypes
+// in the order of kTorchDtypes.
 constexpr int64_t kFirstStorage = kNames.size();
 constexpr int64_t kFirstDtype = kFirstStorage + static_cast<int64_t>(kTorchDtypes.size());
 constexpr int64_t kNameCount = kFirstDtype + static_cast<int64_t>(kTorchDtypes.size());
@@ -90,7 +90,7 @@ std::string FullName(std::string_view module, std::string_view name) {
 
 using Arguments = std::vector<PickleIndex>;
 
-// Numbers for kObject: storages by their index, tensors from kFirstTensor on.
+// Numbers of objects (kObject): a storage's index; from kFirstTensor on, tensors.
 constexpr int64_t kFirstTensor = int64_t{1} << 32;
 
 class StateDictReader : public PickleReader {
@@ -193,7 +193,7 @@ class StateDictReader : public PickleReader {
     RefuseCall(number);
   }
 
-  // Reads ("storage", class, key, device, number of elements).
+  // Reads a storage's id: ("storage", class, key, device, number of elements).
   PickleValue Load(const PickleValue& id) override {
     const Arguments& items = id.items;
     if (id.kind != PickleKind::kTuple || items.size() != 5 ||
@@ -228,7 +228,7 @@ class StateDictReader : public PickleReader {
   static bool IsDictionary(const PickleValue& object) {
     return object.kind == PickleKind::kDict || object.kind == PickleKind::kOrderedDict;
   }
-  // Returns the last value of the key, as Python does; null if there is none.
+  // Returns the last value stored under the key, as Python does; null if there is none.
   const PickleValue* EntryOf(const PickleValue& dictionary, std::string_view name) const {
     const PickleValue* found = nullptr;
     for (size_t i = 0; i < dictionary.items.size(); i += 2) {
@@ -303,7 +303,7 @@ class StateDictReader : public PickleReader {
             object.items.empty());
   }
 
-  // Reads (storage, offset, shape, strides[, requires_grad, hooks[, dtype][, metadata]]).
+  // Reads a tensor: (storage, offset, shape, strides[, requires_grad, hooks[, dtype][, metadata]]).
   PickleValue Tensor(int64_t number, const Arguments& arguments, size_t least, size_t most) {
     const size_t count = arguments.size();
     if (count < least || count > most) RefuseCall(number);
@@ -330,7 +330,7 @@ class StateDictReader : public PickleReader {
     return {PickleKind::kObject, kFirstTensor + static_cast<int64_t>(tensors_.size() - 1), {}, {}};
   }
 
-  // Reads (tensor, requires_grad, hooks[, attributes]).
+  // Reads a parameter's arguments: (tensor, requires_grad, hooks[, attributes]).
   PickleValue Parameter(int64_t number, const Arguments& arguments, size_t count) {
     if (arguments.size() != count || TensorOf(value(arguments[0])) == nullptr ||
         !IsFlag(arguments[1]) || !IsEmpty(arguments[2]))
@@ -338,8 +338,7 @@ class StateDictReader : public PickleReader {
     return value(arguments[0]);
   }
 
-  // Reads (function, class, its arguments, attributes): a tensor with attributes, which are
-  // ignored.
+  // Reads a tensor with attributes, which are ignored: (function, class, arguments, attributes).
   PickleValue FromType(int64_t number, const Arguments& arguments) {
     if (arguments.size() != 4) RefuseCall(number);
     const PickleValue& function = value(arguments[0]);

@@ -30,7 +30,7 @@ struct TorchStorage {
 struct TorchTensor {
   size_t storage = 0;  // index into TorchStateDict::storages
   const TorchDtype* dtype = nullptr;
-  int64_t offset = 0;  // of the first element, in elements of `dtype`
+  int64_t offset = 0;  // offset of the first element, in elements of `dtype`
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // [dimension], in elements
 };
@@ -38,17 +38,17 @@ struct TorchTensor {
 struct TorchStateDict {
   std::vector<TorchStorage> storages;
   std::map<std::string, TorchTensor, std::less<>> tensors;
-  // With `numbered`: the integers of the dictionary, and those of its dictionary `metadata`, as
-  // metadata.NAME.
+  // With `numbered`: the dictionary's integers, and as metadata.NAME the integers in its dictionary
+  // `metadata`.
   std::map<std::string, int64_t, std::less<>> integers = {};
 };
 
-// Checks that numbers are >= 0, but not that tensors are within their storages. Values that are not
-// tensors are skipped, as in transformers. Throws Error naming `thing` for an opcode, name, call or
-// persistent id that no state dict has (pickle_reader.h), and for anything but a dictionary with
-// tensors by name. `numbered`: if it is not empty, the tensors are those of the dictionary of this
-// name within the dictionary, whose keys are integers (Jacobian lenses: jacobian_lens.h); their
-// names are these in decimal.
+// Reads the pickle of a state dict. Checks that numbers are >= 0, but not that tensors are within
+// their storages. Values that are not tensors are skipped, as in transformers. Throws Error naming
+// `thing` for an opcode, name, call or persistent id that no state dict has (pickle_reader.h), and
+// for anything but a dictionary with tensors by name. `numbered`: if not empty, the name of a
+// nested dictionary with integer keys whose tensors are returned, named by their keys in decimal
+// (Jacobian lenses: jacobian_lens.h).
 TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing,
                                std::string_view numbered = "");
 

@@ -124,7 +124,7 @@ class ZipParser {
     return directory;
   }
 
-  // Numbers that fit the older record must be the same in both.
+  // Reads the ZIP64 end record. Numbers that fit into the older record must be equal in both.
   ZipEnd ReadEnd64(uint64_t place, uint64_t locator, const ZipEnd& old) const {
     if (place > locator || locator - place < kEnd64Bytes || At<uint32_t>(place) != kEnd64Magic)
       Damaged("its ZIP64 directory is not at the offset stated in its end record");
@@ -164,7 +164,7 @@ class ZipParser {
     return entry;
   }
 
-  // Replaces, in order, those of the numbers that do not fit the older field.
+  // Replaces, in order, the numbers that did not fit the older fields by those of the ZIP64 field.
   void ReadZip64(std::initializer_list<uint64_t*> numbers, uint64_t place, uint64_t bytes) const {
     const uint64_t end = place + bytes;
     while (end - place >= 4) {
@@ -185,7 +185,7 @@ class ZipParser {
     }
   }
 
-  // Checks the local header, and the descriptor after the data if there is one.
+  // Returns an entry's data after checking its local header and, if present, data descriptor.
   ZipEntry Locate(const ZipHeader& entry, uint64_t directory) {
     const uint64_t header = entry.header;
     if (!Contains(header, kLocalBytes) || At<uint32_t>(header) != kZipLocalMagic)
@@ -214,7 +214,7 @@ class ZipParser {
     return {file_.subspan(begin, entry.stored_bytes), plain};
   }
 
-  // Returns the descriptor's end. Its sizes have 4 or 8 bytes each.
+  // Returns the offset after the data descriptor, whose sizes have 4 or 8 bytes each.
   uint64_t CheckDescriptor(const ZipHeader& entry, uint64_t place, uint64_t directory) const {
     const uint64_t room = directory - place;
     const bool begins = room >= 16 && At<uint32_t>(place) == kDescriptorMagic &&

@@ -26,7 +26,7 @@ constexpr int kPollMilliseconds = 100;
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr int64_t kMaxHeaderBytes = 256 << 10;
 
-// `host` must be in lower case. A name that only begins like an address does not count.
+// Whether the host (in lower case) is this machine; "127.0.0.1.example.com" is not.
 bool IsLoopback(std::string_view host) {
   const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || host == "::1" ||
@@ -40,7 +40,7 @@ struct Address {
   std::string Origin() const { return scheme + "://" + host + ":" + port; }
 };
 
-// Returns nullopt if the text is not an http or https address with a host.
+// Parses an http or https address; nullopt if it is invalid or has no host.
 std::optional<Address> ParseAddress(const std::string& url) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   if (!parsed) throw std::bad_alloc();
@@ -214,9 +214,9 @@ void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_seconds));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(request.time_limit));
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 256L << 10);
-  // A proxy is never used for addresses of this machine.
+  // Addresses of this machine are never requested through a proxy.
   if (IsLoopback(address.host)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  // These are variables of the program curl; libcurl itself does not read them.
+  // Reads the certificate settings of the program curl, because libcurl itself does not read them.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const std::string file = Environment(name);
     if (file.empty()) continue;

@@ -42,7 +42,7 @@ struct HttpRequest {
 struct HttpAnswer {
   int status = 0;
   std::string host;  // the host that answered, after redirects
-  // Keyed by the name in lower case; of duplicate names the last value.
+  // Response headers, keyed by the name in lower case. If a name is repeated, the last value.
   std::map<std::string, std::string, std::less<>> headers;
 
   std::string Header(const std::string& name) const {
@@ -62,11 +62,11 @@ class HttpClient {
   using OnHead = std::function<void(const HttpAnswer&)>;
   using OnBody = std::function<void(std::span<const std::byte>)>;
 
-  // Follows up to ten redirects, over http and https only and never from https to http. `head` is
-  // called before the body and `body` for each part of it, both only for status 200 and 206; if one
-  // of them throws, the request ends. Any other status is returned. Throws ConnectionError, Error
-  // (too many redirects, an invalid address, an invalid certificate), or Cancelled within a quarter
-  // of a second.
+  // Sends a GET request. Follows up to ten redirects, over http and https only and never from https
+  // to http. Calls `head` before the body and `body` for each part of it, but only for status 200
+  // and 206; if one of them throws, the request ends. Returns the answer, whatever its status.
+  // Throws ConnectionError, Error (too many redirects, an invalid address, an invalid certificate),
+  // or Cancelled within a quarter of a second.
   HttpAnswer Get(const HttpRequest& request, const OnHead& head, const OnBody& body,
                  const JobContext& context);
 

@@ -26,7 +26,7 @@ namespace midscope {
 namespace {
 
 constexpr auto kLockPoll = std::chrono::milliseconds(100);
-constexpr int64_t kSpaceReserve = 64 << 20;  // left free for other writers
+constexpr int64_t kSpaceReserve = 64 << 20;  // disk space that is left free for other programs
 
 void MakeCacheFolder(const std::filesystem::path& folder) {
   MakeFolder(folder, "Check its permissions, or set HF_HOME to a folder that you may write to");

@@ -23,16 +23,16 @@ class HubCacheModel {
   HubCacheModel(std::filesystem::path cache, HubKind kind, const std::string& model);
 
   std::filesystem::path Blob(const HubFile& file) const { return folder_ / "blobs" / file.hash; }
-  // Returns the path of the fetched part of an incomplete file.
+  // Returns the path at which the fetched part of an incomplete file is stored.
   std::filesystem::path Part(const HubFile& file) const;
   std::filesystem::path Lock(const HubFile& file) const;
   std::filesystem::path Snapshot(const std::string& commit) const;
-  // Returns the number of missing bytes: 0 if the blob exists with its full size.
+  // Returns how many bytes must still be fetched: 0 if the blob exists with its full size.
   int64_t MissingBytes(const HubFile& file) const;
 
-  // Creates the file's link in the commit's snapshot. Throws Error.
+  // Creates the link to the file's blob in the snapshot folder of `commit`. Throws Error.
   void Link(const HubFile& file, const std::string& commit) const;
-  // Sets `revision` to this commit. Throws Error.
+  // Writes refs/REVISION, so that `revision` refers to this commit. Throws Error.
   void WriteRef(const std::string& revision, const std::string& commit) const;
   // Throws Error if the disk has less free space than `bytes` plus a reserve.
   void CheckSpace(int64_t bytes) const;
@@ -46,7 +46,7 @@ class HubCacheModel {
 // A lock that one process at a time can hold (flock); released by the destructor.
 class FileLock {
  public:
-  // Waits while another process holds it. Throws Cancelled, or Error if the lock cannot be created.
+  // Waits for other holders. Throws Cancelled, or Error if the lock cannot be created.
   FileLock(const std::filesystem::path& path, const std::string& thing, const JobContext& context);
 
  private:
@@ -56,7 +56,7 @@ class FileLock {
 // Whether the file at `path` has the size and the digest of `file`. Throws Cancelled.
 bool HasContent(const std::filesystem::path& path, const HubFile& file, const JobContext& context);
 
-// A file that several runs of the program append to. Every member throws Error.
+// A partly downloaded file, to which several runs may append. Every member throws Error.
 class PartFile {
  public:
   explicit PartFile(std::filesystem::path path);
@@ -67,7 +67,7 @@ class PartFile {
   int64_t size() const { return size_; }
   void Append(std::span<const std::byte> bytes);
   void Clear();
-  // Adds the file's content, from its beginning, to `hash`.
+  // Adds the whole content of the file to `hash`.
   void AddTo(ContentHash* hash, const JobContext& context) const;
   // Flushes the file to the disk and renames it; the object must not be used afterwards.
   void MoveTo(const std::filesystem::path& path);

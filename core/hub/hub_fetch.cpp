@@ -65,7 +65,7 @@ void SleepUnlessCancelled(double seconds, const JobContext& context) {
   context.ThrowIfCancelled();
 }
 
-// Requests to the hub about one model or data set.
+// Sends requests to the hub about one model or data set.
 class Hub {
  public:
   Hub(const FetchRequest& request, const JobContext& context)
@@ -90,7 +90,7 @@ class Hub {
     throw Failure(Thing("list of files"), "it goes on without end, or at another server");
   }
 
-  // Fetches the bytes of a file from first_byte on; `head` receives whether they begin there
+  // Fetches the bytes of a file from first_byte on; `head` receives whether the bytes begin there
   // (status 206) or at the file's beginning (200). Returns false if the server has no bytes from
   // that offset on.
   bool Download(const HubFile& file, const std::string& commit, int64_t first_byte,
@@ -105,8 +105,8 @@ class Hub {
     return true;
   }
 
-  // Repeats until it succeeds. Connection errors are retried, up to kTries times in a row without
-  // progress; `progress` returns a growing number.
+  // Calls `work` until it succeeds. Connection errors are retried, up to kTries times in a row
+  // without progress; `progress` returns a number that grows with progress.
   void WithRetries(const std::function<int64_t()>& progress, const std::function<void()>& work) {
     int tries = 0;
     int64_t before = progress();
@@ -131,7 +131,7 @@ class Hub {
     std::string link;
   };
 
-  // Return URLs of the API, and of files and the description.
+  // Return base URLs: Questions of the hub's API, Page of files and the web page.
   std::string Questions() const {
     const bool model = request_.kind == HubKind::kModel;
     return request_.endpoint + (model ? "/api/models/" : "/api/datasets/") + request_.model;
@@ -279,8 +279,8 @@ class Fetcher {
     PartFile part(cache_.Part(file));
     if (!Complete(file, &part, &fetched)) {
       part.Clear();
-      // A partial file may belong to another version; one fetched in a single request is the
-      // server's current file.
+      // A resumed partial file may belong to another version and is then fetched again. A file
+      // fetched in a single request is the server's current one.
       if (!resumed || !Complete(file, &part, &fetched)) {
         part.Clear();
         throw Failure(thing,
@@ -297,8 +297,7 @@ class Fetcher {
     if (part->size() > file.bytes) part->Clear();
     std::optional<ContentHash> hash(std::in_place, file.hash_kind, file.bytes);
     part->AddTo(&*hash, context_);
-    // Counts only this request: otherwise a server that restarts each time would be retried
-    // forever.
+    // The largest size in this request: a server that restarts each time is not retried forever.
     int64_t farthest = part->size();
     const auto restart = [&] {
       part->Clear();

@@ -45,10 +45,10 @@ struct FetchResult {
   std::vector<FetchedFile> files;
 };
 
-// Checks that every file has the size and the digest of the hub's listing; an existing file that is
-// damaged is fetched again. An interrupted download is continued; a lost connection is retried a
-// few times. The revision's name is written last, so that it always names a complete snapshot.
-// Throws Error or Cancelled.
+// Fetches the chosen files of a model or data set. Checks that every file has the size and the
+// digest of the hub's listing; an existing file that is damaged is fetched again. An interrupted
+// download is continued; a lost connection is retried a few times. refs/REVISION is written last,
+// so that it always refers to a complete snapshot. Throws Error or Cancelled.
 FetchResult FetchModel(const FetchRequest& request, const JobContext& context);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;
 constexpr size_t kMaxFiles = 10'000;
-// Files that folder_model and tokenizer_folder read in addition to the weights.
+// Files that the readers of model folders and tokenizers need in addition to the weights.
 constexpr std::array<std::string_view, 10> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
     "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
@@ -205,7 +205,7 @@ void AddTreePage(std::string_view json, const std::string& thing, std::vector<Hu
 }
 
 std::string NextPage(std::string_view link_header) {
-  // A header such as <https://...>; rel="next", <https://...>; rel="last"
+  // Parses a header such as <https://...>; rel="next", <https://...>; rel="last".
   while (true) {
     const size_t open = link_header.find('<');
     const size_t close = link_header.find('>', open);
@@ -261,7 +261,7 @@ bool EndsWithAny(const std::string& name, std::initializer_list<std::string_view
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Whether the file describes the set, by the names that the hub uses.
+// Whether the file is a description of the data set, according to the names that the hub uses.
 bool DescribesData(const std::string& name) {
   return EndsWithAny(name, {"dataset_infos.json", "dataset_info.json", "dataset_dict.json",
                             "state.json", "croissant.json", "LICENSE.txt", "requirements.txt"});

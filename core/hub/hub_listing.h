@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// The kind of repository that ORG/NAME names: a model and a data set may have the same name.
+// The kind of a repository on the hub. A model and a data set may have the same name ORG/NAME.
 enum class HubKind { kModel, kData };
 
 struct HubFile {
@@ -28,16 +28,16 @@ struct HubFile {
 std::string ReadCommit(std::string_view json, const std::string& thing);
 
 // Adds the files of a page of the hub's tree: [{"type": "file", "path", "size", "oid", "lfs":
-// {"oid", "size"}}, ...]. Throws Error if it is not such a list, for a name outside the folder or a
-// duplicate name, and for an invalid digest.
+// {"oid", "size"}}, ...]. Throws Error if the text has another form, for a name outside the folder
+// or a duplicate name, and for an invalid digest.
 void AddTreePage(std::string_view json, const std::string& thing, std::vector<HubFile>* files);
 
-// Returns the target of rel="next" in a Link header; "" if there is none.
+// Returns the URL of the next page (rel="next") from a Link header; "" if there is none.
 std::string NextPage(std::string_view link_header);
 
 struct HubChoice {
   std::vector<HubFile> files;
-  // The index file, whose shards must also be fetched after it; "" if the weights have no shards.
+  // The index file, whose shards must be fetched too; "" if the weights have no shards.
   std::string index;
 };
 
@@ -45,14 +45,14 @@ struct HubChoice {
 // template, and the weights: the safetensors, else pytorch_model*.bin, else the only GGUF model.
 // With patterns (`*` matches anything, including `/`): the files that match any of them. For a
 // split GGUF model, all shards are chosen. Other pickled files are never chosen, which is logged.
-// Throws Error (usage) if there is nothing to choose, or if there are several GGUF models, with
-// their names.
+// Throws Error (usage) if no file is chosen, or if there are several GGUF models (lists their
+// names).
 HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::string>& include,
                       const std::string& thing, const JobContext& context);
 
 // Chooses the files of a data set. Without patterns: the formats that tasks read, JSON lines, JSON,
-// CSV and plain text (.jsonl, .jsonl.gz, .json, .csv, .txt), but no description of the set. Throws
-// Error (usage) if there are none; its remedy covers Parquet files (it names the script that
+// CSV and plain text (.jsonl, .jsonl.gz, .json, .csv, .txt), but no descriptions of the data set.
+// Throws Error (usage) if there are none; its remedy covers Parquet files (it names the script that
 // converts them) and archives.
 HubChoice ChooseDataFiles(const std::vector<HubFile>& files,
                           const std::vector<std::string>& include, const std::string& thing,

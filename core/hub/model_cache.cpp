@@ -21,8 +21,8 @@ bool IsPlain(const std::string& part) {
   });
 }
 
-// Returns the first line of refs/REVISION, its commit when it was fetched. Empty if there is none,
-// or if it is not a plain name (it becomes part of a path).
+// Returns the commit of a fetched revision: the first line of refs/REVISION. Empty if the file does
+// not exist or the line is not a plain name (it becomes part of a path).
 std::string CommitOf(const std::filesystem::path& repository, const std::string& revision) {
   std::ifstream file(repository / "refs" / revision);
   std::string commit(128, '\0');
@@ -32,7 +32,7 @@ std::string CommitOf(const std::filesystem::path& repository, const std::string&
   return IsPlain(commit) ? commit : "";
 }
 
-// Returns an empty path if there is no snapshot.
+// Returns the folder of a snapshot; an empty path if there is none.
 std::filesystem::path FindSnapshot(const std::filesystem::path& repository,
                                    const std::string& revision) {
   std::error_code error;

@@ -18,7 +18,8 @@ std::filesystem::path HuggingFaceCache();
 // between them, which cannot refer to another folder.
 bool IsModelName(const std::string& model);
 
-// Whether the text is a valid branch, tag or commit: parts as above, separated by slashes.
+// Whether the text may name a branch, tag or commit: letters, digits, - _ . and slashes between
+// parts.
 bool IsRevisionName(const std::string& revision);
 
 // Whether the text has the form org/name or org/name@REVISION.
@@ -26,7 +27,7 @@ bool IsCachedModelName(const std::string& model);
 
 // Returns the folder of the model's snapshot for the revision; without a revision, for refs/main,
 // or else the only snapshot. Returns nullopt if the cache does not have the model. Throws Error if
-// it has the model but not that snapshot, or several.
+// the cache has the model but not that snapshot, or has several and none is selected.
 std::optional<std::filesystem::path> FindCachedModel(const std::string& model);
 
 }  // namespace midscope

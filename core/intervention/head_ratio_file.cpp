@@ -24,8 +24,8 @@
 
 namespace midscope {
 
-// The standard specifies the engine's numbers, but not the result of std::shuffle. SplitMix64 first
-// mixes seed and layer, so that neighbouring ones give unrelated orders.
+// Does not use std::shuffle, whose result the C++ standard does not specify. SplitMix64 mixes seed
+// and layer, so that neighbouring seeds and layers give unrelated orders.
 std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count) {
   std::mt19937_64 engine(SplitMix64(SplitMix64(seed).Next() + static_cast<uint64_t>(layer)).Next());
   std::vector<int64_t> items(count);
@@ -42,7 +42,7 @@ constexpr int64_t kMostHeads = 4096;
 constexpr std::string_view kBlanks = " \t\r";
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// A table being filled; cells may come in any order.
+// Collects the cells of a ratio table in any order.
 class Cells {
  public:
   explicit Cells(std::string file) : file_(std::move(file)) {}
@@ -53,7 +53,7 @@ class Cells {
       throw UsageError(file_,
                        fmt::format("{}: layer {}, head {} is out of range", where, layer, head));
     }
-    // Also rejects NaN.
+    // Written as a negation, so that NaN is also rejected.
     if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
       throw UsageError(file_,
                        where + ": a ratio must be from " + NumberText(kSmallestRatio) + " to " +

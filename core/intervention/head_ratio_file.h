@@ -12,8 +12,8 @@
 
 namespace midscope {
 
-// Returns the random order in which the heads of a layer get their ratios: a permutation of 0 ..
-// count - 1 that depends only on (seed, layer), not on the machine.
+// Returns a random permutation of 0 .. count - 1, by which ratios are assigned to the heads of a
+// layer. It depends only on (seed, layer), not on the machine.
 std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count);
 
 // The smallest and the largest ratio by which a position may be divided.
@@ -27,10 +27,10 @@ inline constexpr double kLargestRatio = 1000;
 // row.
 HeadRatioTable ReadHeadRatios(const std::string& file);
 
-// Like ReadHeadRatios, but parses the file's contents `text`.
+// Parses head ratios from `text`, the contents of `file` (formats: ReadHeadRatios).
 HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text);
 
-// Returns the table with each layer's ratios given to its heads in a random order, drawn by `seed`.
+// Returns the table with each layer's ratios shuffled among its heads; `seed` determines the order.
 HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed);
 
 // Returns 16 hexadecimal digits that identify the number of heads and the ratios (not the file's

@@ -24,7 +24,7 @@ constexpr int64_t kHeadSetHeads = 4096;
 constexpr size_t kHeadSetNames = 65536;
 constexpr std::string_view kHeadSetBlanks = " \t\r";
 
-// A file's heads in the file's order, and how many of them are requested.
+// A file of heads and a choice: `top` largest scores, scores >= `least` or scores < `below`.
 struct HeadChoice {
   std::string path;
   std::optional<int64_t> top;
@@ -87,7 +87,7 @@ class ListedHeads {
   bool scored_ = false;
 };
 
-// Reads "16-19".
+// Parses a head such as "16-19": layer 16, head 19.
 bool ReadPair(std::string_view text, int64_t& layer, int64_t& head) {
   const size_t dash = text.find('-');
   return dash != std::string_view::npos && ReadWhole(text.substr(0, dash), layer) &&
@@ -132,7 +132,7 @@ ListedHeads HeadsOfJson(const std::string& file, std::string_view text) {
   return heads;
 }
 
-// Removes and returns the part of `rest` before the next character of `ends`.
+// Removes the part of `rest` before the next character that is in `ends`, and returns it.
 std::string_view NextPart(std::string_view& rest, std::string_view ends) {
   const size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -186,7 +186,7 @@ ListedHeads HeadsOfTable(const std::string& file, std::string_view text) {
   return heads;
 }
 
-// Splits the last two parts off NAME:top:20.
+// Splits a text such as NAME:top:20 into the file's name and the choice.
 HeadChoice DividedChoice(std::string_view name) {
   HeadChoice file{std::string(name), {}, {}, {}};
   const size_t value_at = name.rfind(':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads lists of heads in the formats in which papers publish them.
+// Reads files with lists of attention heads, in the formats of published papers' code.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace midscope {
 
-// The prefix of an argument's value that names such a file.
+// The prefix of an argument's value that names a file with a list of heads.
 inline constexpr std::string_view kHeadFileMark = "file:";
 
-// The heads of "NAME", "NAME:top:20" (the 20 largest scores; among equal scores the lower layer and
-// head), "NAME:least:0.5" (scores >= 0.5) or "NAME:below:0.5" (scores < 0.5); sorted, without
-// duplicates. Files:
+// Returns the heads of "NAME", "NAME:top:20" (the 20 largest scores; among equal scores the lower
+// layer and head), "NAME:least:0.5" (scores >= 0.5) or "NAME:below:0.5" (scores < 0.5); sorted,
+// without duplicates. Files:
 //   {"16-19": [0.9, 0.8], ...}   scores of layer 16, head 19, whose mean counts (Retrieval_Head,
 //                                head_score/*.json)
 //   {"16": [19, 3], ...}         heads of layer 16, in the file's order (PASTA, config/head_config)

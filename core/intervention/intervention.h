@@ -23,15 +23,15 @@ struct TermType;  // term_type.h
 // only one file of core/terms.
 class Term {
  public:
-  // T must be copyable and have operator==. Use TermOf (core/terms/terms.h) instead, which finds
-  // the type. `type` must outlive the term.
+  // Prefer TermOf (core/terms/terms.h), which finds the type. T must be copyable and have
+  // operator==; `type` must outlive the term.
   template <typename T>
   Term(const TermType& type, T value)
       : type_(&type), held_(std::make_shared<const HeldValue<T>>(std::move(value))) {}
 
   const TermType& type() const { return *type_; }
 
-  // Returns null if the value is of another type.
+  // Returns a pointer to the term's value if it is of type T, else null.
   template <typename T>
   const T* As() const {
     const auto* held = dynamic_cast<const HeldValue<T>*>(held_.get());
@@ -65,10 +65,10 @@ class Term {
   std::shared_ptr<const Held> held_;  // immutable; copies of a term share it
 };
 
-// A layer number above that of any model: the last layer of an open-ended range.
+// A layer number larger than any model has: the last layer of an open-ended range.
 inline constexpr int64_t kEveryLayerAfter = 1 << 20;
 
-// Zero-based inclusive ranges; `all` if no layers were specified.
+// A set of layers as zero-based inclusive ranges; if `all` is true, every layer.
 struct LayerSet {
   struct Range {
     int64_t first = 0;
@@ -85,7 +85,7 @@ struct LayerSet {
   bool operator==(const LayerSet&) const = default;
 };
 
-// The query rows whose attention is changed.
+// A rule that selects the query rows whose attention is changed.
 enum class ChannelRows {
   kAnswer,  // the last prompt row and every scored or generated row (as in the public code)
   kLast,    // the last prompt row alone (as the paper says)
@@ -106,40 +106,40 @@ struct PositionInterpolation {
   bool operator==(const PositionInterpolation&) const = default;
 };
 
-// A user's ratio for every head.
+// A position ratio for every head, read from a user's file.
 struct HeadRatioTable {
   std::string file;            // the file that it was read from
   int64_t heads = 0;           // columns of `ratios`
   std::vector<double> ratios;  // [layer, head]
-  // The seed that shuffled each layer's ratios among its heads; nullopt: the file's order.
+  // The seed by which each layer's ratios were shuffled among its heads; nullopt: not shuffled.
   std::optional<uint64_t> shuffle = {};
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const HeadRatioTable&) const = default;
 };
 
 enum class MsPoeMode { kRank, kCode, kGroup };
-// kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
-// 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
-// divisor). kRandom: a permutation drawn by `seed` and layer. kEntropy: the head whose last row,
-// before rotation, has the highest entropy gets the ratio closest to 1.
+// The order in which heads get the ratios from `min` to `max`. kScore: the most position-aware head
+// gets `min`. kScoreReversed: that head gets `max`. kSequential: head 0 gets `min`. kReversed: head
+// 0 gets `max` (the public code's head_type "normal", with the mode's divisor). kRandom: a
+// permutation drawn by `seed` and layer. kEntropy: the head whose last row, before rotation, has
+// the highest entropy gets the ratio closest to 1.
 enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed, kRandom, kEntropy };
 
-// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Each head's positions
-// are divided by its ratio.
+// Ms-PoE (arXiv 2403.04797). Each head's positions are divided by its ratio.
 struct MsPoe {
   double min = 1.2;  // the ramp's first ratio; if above `max`, the ramp falls
   double max = 1.8;  // the ramp's last ratio
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  uint64_t seed = 0;                    // for kRandom
-  double alpha = 3;                     // threshold of the score, as a multiple of the mean weight
+  uint64_t seed = 0;  // for kRandom
+  double alpha = 3;   // threshold of attended keys, as a multiple of the mean weight
   LayerSet layers = LayerSet::From(2);  // as in the public scripts; the paper: all layers
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const MsPoe&) const = default;
 };
 
-// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` keep their distance; keys
-// further away have their positions divided by `group`, rounded down.
+// Self-Extend (arXiv 2401.01325): keys nearer than `window` keep their distance; keys further away
+// have their positions divided by `group`, rounded down.
 struct SelfExtend {
   int64_t group = 2;
   int64_t window = 64;     // keys, including the query's own
@@ -160,7 +160,7 @@ struct InfiniAttention {
   bool operator==(const InfiniAttention&) const = default;
 };
 
-// Rows chosen by rule, or the rows of a passage's tokens.
+// Rows of a prompt: chosen by a rule such as "last", or the rows of a passage's tokens.
 struct ChosenRows {
   bool by_rule = true;
   RowChoice rule{ChannelRows::kAll};
@@ -168,11 +168,11 @@ struct ChosenRows {
   bool operator==(const ChosenRows&) const = default;
 };
 
-// Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
-// rows' queries, and all keys that those rows see, are computed from the normalised input with
-// `channel` multiplied by `factor`. Values are computed from the unchanged input, unless
-// `change_value` is set (an option that the public code has but never sets): then the values that
-// those rows see use the scaled input too.
+// Positional channel scaling (arXiv 2406.02536): in the listed layers, queries of the chosen rows,
+// and all keys that these rows see, are computed from the normalised input with `channel`
+// multiplied by `factor`. Values are computed from the unchanged input, unless `change_value` is
+// set (an option that the public code has but never sets): then the values that these rows see use
+// the scaled input too.
 struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;
@@ -183,8 +183,8 @@ struct ChannelScaling {
 };
 
 // Position ids of the prompt's tokens, set before the position scheme divides or groups them: read
-// from a file, or drawn by a sampler (core/positions) for the prompt's number of tokens. If there
-// is neither, ids are the rows' indices.
+// from a file, or drawn by a sampler (core/positions) for the prompt's number of tokens. Without
+// file and sampler, ids are the rows' indices.
 struct GivenPositions {
   std::string file;         // the file that `ids` were read from
   std::vector<double> ids;  // [prompt token], from 0
@@ -194,7 +194,7 @@ struct GivenPositions {
   double factor = 8;
   uint64_t seed = 1;
   std::vector<std::pair<std::string, ParameterValue>> options;  // every parameter of the sampler
-  // The rows that see the ids, in their queries and in the keys that they see.
+  // Query rows to which the ids apply, for their own positions and those of the keys they see.
   RowChoice rows{ChannelRows::kAll};
   // Compares the numbers of the file, not its name.
   bool operator==(const GivenPositions& other) const {
@@ -203,17 +203,17 @@ struct GivenPositions {
   }
 };
 
-// The tokens that the passage's rows still see besides the passage itself.
+// The tokens before the passage that the rows of a cropped passage still see.
 enum class CropKeep {
   kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
   kNone,   // nothing (App. D)
 };
 
-// The passage's tokens see nothing before the passage except what `keep` allows; all other tokens
-// see what they did before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's
+// The rows of the passage see no tokens before the passage, except those that `keep` selects; all
+// other rows are unchanged (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's
 // numbering).
 struct Crop {
-  TokenSpan span;  // with a name: the prompt's passage of that name; else [begin, end)
+  TokenSpan span;  // if named: the prompt's passage of that name; else [begin, end)
   LayerSet layers;
   CropKeep keep = CropKeep::kFirst;
   bool operator==(const Crop&) const = default;
@@ -225,17 +225,17 @@ enum class MoveTo {
   kShift,  // each token moves `shift` positions further on
 };
 
-// The passage's tokens take other positions: in the keys that the chosen rows see and, if a row of
-// the passage is chosen, in its query (arXiv 2406.02536, App. C: the last row alone; App. D: every
-// row). The order of tokens, and so the causal mask, is unchanged.
+// Moves a passage: its tokens get other positions in the keys that the chosen rows see and, if a
+// row of the passage is chosen, in its query (arXiv 2406.02536, App. C: the last row alone; App. D:
+// every row). The order of tokens, and so the causal mask, is unchanged.
 struct Move {
   TokenSpan span;  // like Crop::span
   MoveTo to = MoveTo::kBegin;
   int64_t shift = 0;  // for kShift
   LayerSet layers;
   RowChoice rows;
-  // For a kShift that replaces a resolved kBegin or kEnd: the passage moves to where other tokens
-  // of the prompt are, and takes their ids if ids are given.
+  // Set when kBegin or kEnd was resolved to a kShift: the passage moves to the positions of other
+  // prompt tokens and, if position ids are given, gets the ids of those tokens.
   bool to_tokens = false;
   bool operator==(const Move&) const = default;
 };
@@ -251,16 +251,16 @@ struct HeadName {
   int64_t layer = 0;
   int64_t head = 0;
   bool group = false;
-  int64_t more = 0;  // number of heads after `head` that are named as well
+  int64_t more = 0;  // number of further heads after `head`
   static HeadName All() { return {kEveryLayer, 0, false, kEveryHeadAfter}; }
   std::string Text() const;
   bool operator==(const HeadName&) const = default;
   auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
-// The attention weights that the chosen rows give to the passage's tokens are multiplied by
-// `factor` (arXiv 2406.02536, section 4.3 "manually double the attention weights"). As the paper
-// says, a row then no longer sums to 1, unless `renormalise` is set.
+// Multiplies the attention weights of the chosen rows on the passage's tokens by `factor` (arXiv
+// 2406.02536, section 4.3 "manually double the attention weights"). As the paper says, a row then
+// no longer sums to 1, unless `renormalise` is set.
 struct Boost {
   TokenSpan span;  // like Crop::span
   double factor = 2;
@@ -276,7 +276,7 @@ enum class AblateWith {
   kMean,  // row i's output becomes the mean of the head's outputs in rows 0 .. i of this run
 };
 
-// The outputs of heads (hook_z) are replaced.
+// Replaces the outputs of heads (hook_z) by zeros or means.
 struct Ablation {
   std::vector<HeadName> heads;  // sorted, without duplicates
   AblateWith with = AblateWith::kZero;
@@ -284,7 +284,7 @@ struct Ablation {
   bool operator==(const Ablation&) const = default;
 };
 
-// The heads' logits, including soft cap and ALiBi, are divided by `temperature`.
+// Divides the attention logits of heads, after soft cap and ALiBi, by `temperature`.
 struct Temperature {
   std::vector<HeadName> heads;  // sorted, without duplicates
   double temperature = 1;
@@ -293,13 +293,13 @@ struct Temperature {
 };
 
 struct Intervention {
-  // Ordered by type as core/terms/terms.h lists them; terms of one type are in the order in which
-  // they were added.
+  // The terms, ordered by type as in core/terms/terms.h; terms of one type in the order of
+  // addition.
   std::vector<Term> terms;
 
-  // Inserts the term after those of its type. A position scheme replaces the present one.
+  // Inserts the term after those of its type. A position scheme replaces an existing one.
   void Add(Term term);
-  // Returns the first value of this type, or null.
+  // Returns the first term's value of type T, or null if there is none.
   template <typename T>
   const T* Find() const {
     for (const Term& term : terms) {
@@ -307,7 +307,7 @@ struct Intervention {
     }
     return nullptr;
   }
-  // Returns all values of this type, in order.
+  // Returns the values of all terms of type T, in order.
   template <typename T>
   std::vector<T> All() const {
     std::vector<T> values;
@@ -316,7 +316,7 @@ struct Intervention {
     }
     return values;
   }
-  // Calls change(value) for each value of this type, in order.
+  // Calls change(value) for the value of each term of type T, in order.
   template <typename T, typename F>
   void Change(const F& change) {
     for (Term& term : terms) {
@@ -327,7 +327,7 @@ struct Intervention {
       term = Term(term.type(), std::move(changed));
     }
   }
-  // Removes the terms whose values are of this type.
+  // Removes the terms whose values are of type T.
   template <typename T>
   void Remove() {
     std::erase_if(terms, [](const Term& term) { return term.As<T>() != nullptr; });

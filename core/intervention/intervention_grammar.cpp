@@ -26,7 +26,7 @@ class Scanner {
   }
   bool AtEnd() const { return offset_ == text_.size(); }
 
-  // Counts characters instead of bytes: continuation bytes of UTF-8 do not count.
+  // Returns the column of the current position, from 1, in characters instead of bytes.
   int64_t Column() const { return 1 + CountCharacters(text_.substr(0, offset_)); }
 
   bool At(char wanted) {

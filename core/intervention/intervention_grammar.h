@@ -25,7 +25,7 @@ struct TextAtom {
 };
 
 struct TextArgument {
-  std::string name;    // resolved; if the text has no name, the described argument's
+  std::string name;    // full name of the argument, even if the text omits it
   int64_t column = 0;  // the argument's column
   bool list = false;   // whether the values were in brackets
   std::vector<TextAtom> values;
@@ -37,16 +37,16 @@ struct TextTerm {
   std::vector<TextArgument> arguments;  // each name at most once
 };
 
-// Parses the text into terms of these types, with argument names checked against the types; values
-// are still text. Throws Error (usage).
+// Parses the text into terms of `types`. Argument names are checked against the types; values are
+// not parsed yet. Throws Error (usage).
 std::vector<TextTerm> ParseTerms(std::string_view text, const std::vector<TermType>& types);
 
-// Returns "setting, column 8".
+// Returns the location text for messages: "setting, column 8".
 std::string PlaceOf(int64_t column);
 // Returns the usage error "setting, column 8: REASON. REMEDY".
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
 
-// Whether this text needs no quotation marks as an atom.
+// Whether the text may be written as an atom without quotation marks.
 bool IsWord(std::string_view text);
 
 }  // namespace midscope

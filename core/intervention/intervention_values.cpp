@@ -28,8 +28,8 @@ LayerSet::Range ReadRange(const TextAtom& atom) {
   return range;
 }
 
-// Whether the text consists only of digits, ':' and '-'. Such names are taken for mistyped tokens
-// unless they are quoted.
+// Whether the text consists only of digits, ':' and '-'. An unquoted name of this form is treated
+// as a mistyped token range.
 bool LooksLikeTokens(std::string_view text) {
   return text.find_first_not_of("0123456789:-") == std::string_view::npos;
 }

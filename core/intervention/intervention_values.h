@@ -18,7 +18,7 @@ namespace midscope {
 // below.
 const TextAtom& OnlyValue(const TextArgument& argument);
 
-// Returns the part of an error after the column: "setting, column 8: 'min'".
+// Returns the beginning of an error message about the argument's value: "setting, column 8: 'min'".
 std::string ThingAt(const TextAtom& atom, const Parameter& described);
 
 // Parses a number. T: an integer for kWholeNumber, else a floating-point number.
@@ -33,7 +33,8 @@ T Number(const TextAtom& atom, const Parameter& described) {
 size_t Choice(const TextAtom& atom, const Parameter& described);
 
 // Returns the number given for N of the numbered choice, as in "last:16"; nullopt for another
-// choice. Throws if the text has the letter "N" itself; `example` is a valid text.
+// choice. Throws Error (usage) if the text contains the letter "N" instead of a number; `example`
+// is a valid text.
 std::optional<int64_t> ReadNumberedChoice(const TextAtom& atom, const Parameter& described,
                                           const std::string& example);
 
@@ -50,14 +51,15 @@ TokenSpan ReadSpan(const TextArgument& argument);
 std::string SpanText(const TokenSpan& span);
 
 // Parses "L12H3", "[L12H3,L14G0]", "L9H*", "L9H0-3", "all" or "file:NAME" (head_set_file.h;
-// replaced by the names of its heads); sorted. The same head name given twice is an error.
+// replaced by the names of the file's heads). Returns them sorted. The same head name given twice
+// is an error.
 std::vector<HeadName> ReadHeads(const TextArgument& argument);
 std::string HeadsText(const std::vector<HeadName>& heads);
 
-// Returns the argument of that name, or null.
+// Returns the term's argument called `name`, or null.
 const TextArgument* Find(const TextTerm& term, std::string_view name);
 
-// Throws if a required argument is missing; `example` is a correct term.
+// Throws Error (usage) if the term lacks a required argument; `example` is a correct term.
 void RequireArguments(const TextTerm& term, const std::string& example);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@ bool IsPiece(const PromptSpan& span) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// Returns the tokens from the first piece to the end of the last; without pieces, the whole prompt.
+// Returns the tokens from the first to the last piece; the whole prompt if it has no pieces.
 TokenSpan PiecesOf(const Prompt& prompt) {
   std::optional<TokenSpan> extent;
   for (const PromptSpan& span : prompt.spans) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Activation patching as a value: rows of this run take values of another run. The term `patch` is
-// defined in terms/patch.cpp; core/run/patch_sources.h runs the other run and fills in `taken`; it
-// compiles to the RowPatch values in plan/attention_plan.h.
+// Activation patching as a value: rows of activations in this run are replaced by values of another
+// run. The term `patch` is defined in terms/patch.cpp; core/run/patch_sources.h runs the other run
+// and fills in `taken`; it compiles to the RowPatch values in plan/attention_plan.h.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@ namespace midscope {
 
 inline constexpr const char* kPatchTerm = "patch";
 
-// The kind of value that is replaced, named like the choices: the residual stream after a block, q,
-// k and v before rotation, the outputs of heads, and the additions of attention and MLP to the
-// stream.
+// The kind of activation that a patch replaces, named like the choices of its argument: the
+// residual stream after a block, q, k and v before rotation, the outputs of heads, and the
+// additions of attention and MLP to the stream.
 enum class PatchWhat { kResid, kQuery, kKey, kValue, kZ, kAttentionOut, kMlpOut };
 inline constexpr PatchWhat kPatchWhats[] = {
     PatchWhat::kResid, PatchWhat::kQuery,        PatchWhat::kKey,   PatchWhat::kValue,
     PatchWhat::kZ,     PatchWhat::kAttentionOut, PatchWhat::kMlpOut};
 
-// Names the run whose values are taken.
+// Identifies the run from which a patch's values are read.
 struct PatchSource {
   enum class Kind {
     kPlace,    // the same sample with the gold piece at place `place`
@@ -41,12 +41,12 @@ struct PatchSource {
   bool operator==(const PatchSource&) const = default;
 };
 
-// Which rows correspond if the passage has more tokens in one prompt than in the other.
+// Which rows are patched if the passage has different numbers of tokens in the two prompts.
 enum class PatchAlign {
-  kNone,   // none: different lengths are an error
+  kNone,   // different lengths are an error
   kEnd,    // the last rows of both, as many as the shorter has
   kStart,  // the first rows of both, as many as the shorter has
-  kMean,   // every row takes the mean of the source's rows
+  kMean,   // every row is replaced by the mean of the source's rows
 };
 
 // Values at one hook point of a run, in all layers: [layer, row, width].
@@ -60,8 +60,8 @@ struct RunValues {
   bool operator==(const RunValues&) const = default;
 };
 
-// Row rows.first + i takes row first_source_row + i of `values`; with one_row, every row takes row
-// first_source_row.
+// The values that replace rows of a run: row rows.first + i is replaced by row first_source_row + i
+// of `values`; with one_row, every row by row first_source_row.
 struct TakenRows {
   RowRange rows;
   int64_t first_source_row = 0;
@@ -74,8 +74,7 @@ struct TakenRows {
   }
 };
 
-// Returns the part of `rows` within a prompt of `prompt_tokens` tokens: answer rows are not
-// patched.
+// Returns `rows` limited to the first `prompt_tokens` rows, because answer rows are not patched.
 inline RowRange PromptRows(const RowRange& rows, int64_t prompt_tokens) {
   return {std::max<int64_t>(rows.first, 0), std::min(rows.last, prompt_tokens)};
 }
@@ -87,7 +86,7 @@ struct Patch {
   LayerSet layers;
   std::vector<HeadName> heads = {HeadName::All()};
   PatchAlign align = PatchAlign::kNone;
-  TakenRows taken;  // for one prompt; if its `rows` are empty, not resolved yet
+  TakenRows taken;  // resolved for one prompt; not resolved yet if its `rows` are empty
   bool operator==(const Patch&) const = default;
 };
 

@@ -23,7 +23,7 @@ class Ids {
   explicit Ids(const std::string& file) : file_(file) {}
 
   void Add(double id) {
-    // Also rejects NaN.
+    // Written as a negation, so that NaN is also rejected.
     if (!(id >= 0 && id <= kLargestPositionId)) {
       throw UsageError(file_,
                        Next() + " is " + NumberText(id) + ": a position id must be from 0 to " +
@@ -37,7 +37,7 @@ class Ids {
     ids_.push_back(id);
   }
 
-  // Returns "number 3" for the number that comes next.
+  // Returns the name of the next number for messages: "number 3".
   std::string Next() const { return "number " + std::to_string(ids_.size() + 1); }
 
   std::vector<double> Finish() {

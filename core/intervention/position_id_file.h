@@ -16,10 +16,10 @@ inline constexpr double kLargestPositionId = 1e9;
 // wrong, which one.
 std::vector<double> ReadPositionIds(const std::string& file);
 
-// Like ReadPositionIds, but parses the file's contents `text`.
+// Parses position ids from `text`, the contents of `file` (formats: ReadPositionIds).
 std::vector<double> ParsePositionIds(const std::string& file, std::string_view text);
 
-// Returns 16 hexadecimal digits that identify the numbers.
+// Returns 16 hexadecimal digits that identify the list of position ids.
 std::string PositionIdDigest(const std::vector<double>& ids);
 
 }  // namespace midscope

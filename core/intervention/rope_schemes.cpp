@@ -80,7 +80,7 @@ YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSetting
 
 namespace {
 
-// Returns 0 up to `low`, 1 from `high` on.
+// Returns the ramp's value at a pair: 0 up to `low`, 1 from `high` on, linear between them.
 double Ramp(const YarnRange& range, size_t pair) {
   return std::clamp((static_cast<double>(pair) - range.low) / (range.high - range.low), 0.0, 1.0);
 }
@@ -115,7 +115,7 @@ std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnS
   std::vector<double> frequencies = PlainFrequencies(base, dimensions);
   for (size_t pair = 0; pair < frequencies.size(); ++pair) {
     double& frequency = frequencies[pair];
-    // 0: unchanged, 1: divided by the factor.
+    // The pair's position on the ramp. 0: frequency unchanged, 1: divided by the factor.
     double ramp = Ramp(range, pair);
     if (settings.form == YarnForm::kPaper) {
       const double rotations = settings.original_context * frequency / kTurn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of rotary positions and of the published ways to stretch them: it computes
-// frequencies from base, rotated dimensions and factor. Everything is in double; nothing here
-// depends on a model.
+// The arithmetic of rotary position embeddings (RoPE) and of published methods that extend their
+// context: computes frequencies from base, rotated dimensions and factor. Everything is in double;
+// nothing here depends on a model.
 //
 // d: rotated dimensions of a head (even), so d / 2 pairs; theta_j = base^(-2j/d), j = 0 .. d/2 - 1.
 #pragma once
@@ -28,13 +28,13 @@ std::vector<double> InterpolatedFrequencies(std::span<const double> frequencies,
 // frequency is 1 whatever the base, and the base is multiplied by the factor.
 double NtkBase(double base, double factor, int64_t dimensions);
 
-// Like NtkBase, with a factor that grows with the sequence ("dynamic NTK" in transformers and the
-// YaRN repository): factor * tokens / original_context - (factor - 1) beyond the original context;
-// the base is unchanged within it.
+// "Dynamic NTK" of transformers and the YaRN repository: returns NtkBase for the factor `factor` *
+// tokens / original_context - (`factor` - 1) if the sequence is longer than the original context,
+// else the unchanged base.
 double DynamicNtkBase(double base, double factor, int64_t dimensions, double original_context,
                       double tokens);
 
-// Three variants are called YaRN (Peng et al., arXiv 2309.00071). Pairs that turn often enough
+// The three variants of YaRN (Peng et al., arXiv 2309.00071). Pairs that turn often enough
 // within the original context are unchanged, and pairs that hardly turn are divided by the factor.
 // Between the two,
 //   kRepo    blends frequencies along a ramp that is linear in the pair's index (the public code,
@@ -56,16 +56,17 @@ struct YarnSettings {
   bool truncate = true;  // whether the ramp is rounded outwards to whole pairs
 };
 
-// The pairs at which kRepo's ramp begins and ends. As in the public code it is rounded outwards
-// (unless `truncate` is false, as in transformers), `high` is at most d - 1 (not d/2 - 1), and an
-// empty ramp is given a width of 0.001.
+// The pair indices at which kRepo's ramp begins and ends. As in the public code, they are rounded
+// outwards (unless `truncate` is false, as in transformers), `high` is at most d - 1 (not d/2 - 1),
+// and an empty ramp is given a width of 0.001.
 struct YarnRange {
   double low = 0;
   double high = 0;
 };
 YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSettings& settings);
 
-// Returns [pair]. Requires base > 1, factor > 0, original_context > 0, beta_fast > beta_slow > 0.
+// Returns YaRN's frequencies: [pair]. Requires base > 1, factor > 0, original_context > 0,
+// beta_fast > beta_slow > 0.
 std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnSettings& settings);
 
 // NTK-by-parts, YaRN's predecessor in the YaRN repository (LlamaPartNTKScaledRotaryEmbedding):
@@ -76,8 +77,8 @@ std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnS
 std::vector<double> NtkByPartsFrequencies(double base, int64_t dimensions, double factor,
                                           double original_context);
 
-// Returns the factor of cos and sin (logits are multiplied by its square): 0.1 ln factor + 1; 1 if
-// factor <= 1.
+// Returns YaRN's factor of cos and sin, 0.1 ln(factor) + 1, or 1 if factor <= 1. Logits are
+// multiplied by its square.
 double YarnMagnitude(double factor);
 
 }  // namespace midscope

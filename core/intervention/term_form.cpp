@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// Describes a text of a kind that only terms have.
+// Returns the parameter with its kind changed to `kind`.
 Parameter OfKind(ParameterKind kind, Parameter parameter) {
   parameter.kind = kind;
   return parameter;
@@ -123,7 +123,7 @@ ChosenRows ReadChosenRows(const TextArgument& argument) {
 
 std::string ChosenRowsText(const ChosenRows& rows) {
   if (rows.by_rule) return RowsText(rows.rule, DescribedRule());
-  // A passage that has such a name is still a passage.
+  // Quotes a passage's name that equals a rule such as "last", so that it stays a passage.
   const std::string text = SpanText(rows.passage);
   return IsRule({text, 0}) ? '"' + text + '"' : text;
 }

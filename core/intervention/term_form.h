@@ -33,9 +33,9 @@ namespace midscope {
 template <typename T>
 struct BoundArgument {
   Parameter described;
-  // Parses the argument into `value`. Throws Error (usage) with the value's column.
+  // Parses the argument into its member of `value`. Throws Error (usage) with the column.
   void (*read)(T& value, const TextArgument& argument, const Parameter& described);
-  // Prints the argument; if the text is empty, the argument is omitted.
+  // Returns the argument's value as text; "" if the printed term omits the argument.
   std::string (*print)(const T& value, const Parameter& described);
 };
 
@@ -48,13 +48,13 @@ struct TermForm {
   size_t bare_arguments = 0;
   std::string correct_example = {};  // a term with all required arguments, for errors
   std::vector<std::string> examples = {};
-  std::string small_example = {};  // if "", the first of the examples
+  std::string small_example = {};  // a term for a small model; if "", the first of the examples
   // Parses the term, for terms that check more than each argument on its own; if null,
   // ReadArguments is used. Throws Error (usage).
   T (*read)(const TextTerm& term, const TermForm& form) = nullptr;
 };
 
-// Returns the argument marked as required.
+// Returns `argument`, marked as required.
 template <typename T>
 BoundArgument<T> RequiredArgument(BoundArgument<T> argument) {
   argument.described.required = true;
@@ -128,7 +128,7 @@ std::string MemberText(const term_form::ClassOf<kMember>& value) {
   }
 }
 
-// The smallest and the largest accepted value.
+// The smallest and the largest accepted value of a number argument.
 struct Limits {
   double minimum = 0;
   double maximum = 0;
@@ -159,14 +159,14 @@ BoundArgument<term_form::ClassOf<kMember>> NumberArgument(const std::string& nam
           [](const auto& value, const auto&) { return MemberText<kMember>(value); }};
 }
 
-// Returns the argument with a slider between these values in forms.
+// Returns the number argument with a slider from `first` to `last` in forms.
 template <typename T>
 BoundArgument<T> WithSlider(BoundArgument<T> number, double first, double last) {
   number.described.slider = {first, last};
   return number;
 }
 
-// `word` means 0 and is the default.
+// An argument that is a number or the word `word`, which means 0 and is the default.
 template <auto kMember>
 BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::string& name,
                                                                 const std::string& help,
@@ -187,7 +187,7 @@ BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::strin
           }};
 }
 
-// The default is the first choice.
+// An argument that is one of the choices. The default is the first choice.
 template <auto kMember>
 BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(const std::string& name,
                                                           const std::string& help,
@@ -205,7 +205,7 @@ BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(const std::string& nam
 // The help text for an argument that selects the layers to change.
 inline constexpr const char* kLayersHelp = "Layers that are changed: all, 8-25 or [2-8,12].";
 
-// `by_default` is "" if there is no default.
+// Describes the argument `layers`; `by_default` is "" if there is no default.
 Parameter DescribedLayers(const std::string& help, const std::string& by_default);
 
 template <typename T>
@@ -216,7 +216,7 @@ BoundArgument<T> LayersArgument(const std::string& help = kLayersHelp,
           [](const T& value, const auto&) { return value.layers.Text(); }};
 }
 
-// `help` says which rows are meant; the meaning of the words is appended.
+// Describes the argument `rows`. The meaning of the allowed words is appended to `help`.
 Parameter DescribedRows(const std::string& help, const std::string& by_default);
 
 template <typename T>
@@ -246,7 +246,7 @@ BoundArgument<T> HeadsArgument() {
           [](const T& value, const auto&) { return HeadsText(value.heads); }};
 }
 
-// Describes the argument `heads`. The default is all, and is not printed.
+// Describes the argument `heads`. The default is all; it is not printed.
 Parameter DescribedHeadSet(const std::string& help);
 
 template <typename T>
@@ -268,14 +268,14 @@ BoundArgument<T> HeadSetArgument(const std::string& help) {
 //     return value;
 //   }
 
-// `help` says what the file holds, without a full stop at its end; how to quote the file's name is
-// appended.
+// Describes the argument `file`. `help` describes the file's contents, without a full stop; a note
+// on quoting the file's name is appended.
 Parameter DescribedTermFile(const std::string& help);
 
 // Returns the file's name as a printed term states it: in quotation marks if it is not one word.
 std::string TermFileText(const std::string& file);
 
-// The argument is bound to the member `file`, which the term's own reader sets.
+// The argument `file`, bound to the member `file`. The term's own reader sets the member.
 template <typename T>
 BoundArgument<T> TermFileArgument(const std::string& help) {
   return {DescribedTermFile(help), [](T&, const TextArgument&, const Parameter&) {},
@@ -286,15 +286,15 @@ inline constexpr const char* kDigestHelp =
     "Of the numbers in the file, as printed forms state it: a file that has changed since is "
     "refused. Leave it out to take the file as it is.";
 
-// kDigest: a function std::string(const T&) that returns the digest of a value's numbers.
+// The argument `digest`. kDigest: a function std::string(const T&) that returns the digest of a
+// value's numbers.
 template <typename T, auto kDigest>
 BoundArgument<T> DigestArgument(const std::string& help = kDigestHelp) {
   return {TextParameter("digest", help), [](T&, const TextArgument&, const Parameter&) {},
           [](const T& value, const Parameter&) { return kDigest(value); }};
 }
 
-// Returns the result of `read` for the file's name. An Error that it throws is reported at the
-// column of the name in the term.
+// Returns read(name of the term's file). Rethrows its Error with the column of the name.
 template <typename Read>
 auto ReadTermFile(const TextTerm& term, Read read) {
   const TextAtom& file = OnlyValue(*Find(term, "file"));
@@ -305,16 +305,15 @@ auto ReadTermFile(const TextTerm& term, Read read) {
   }
 }
 
-// Throws Error (usage) if the term states a digest other than `now`. `what`: the plural noun for
-// the numbers.
+// Throws Error (usage) if the term states a digest that differs from `now`. `what`: plural noun for
+// the numbers, for the message.
 void CheckDigest(const TextTerm& term, const std::string& what, const std::string& now);
 
-// The argument of edits that apply to chosen rows, given by rule or as a passage: question,
-// 400:600, last, answer, last:N, all. Described without a default. The possible values are appended
-// to `help`.
+// Describes an argument without a default that chooses rows by rule or as a passage: question,
+// 400:600, last, answer, last:N, all. The possible values are appended to `help`.
 Parameter DescribedChosenRows(const std::string& name, const std::string& help);
 
-// Throws Error (usage) if the argument is not valid.
+// Parses an argument that DescribedChosenRows describes. Throws Error (usage) if it is not valid.
 ChosenRows ReadChosenRows(const TextArgument& argument);
 std::string ChosenRowsText(const ChosenRows& rows);
 

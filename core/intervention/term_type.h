@@ -20,9 +20,9 @@ class SplitMix64;
 struct TermPlans;  // plan/term_plans.h
 struct TextTerm;   // intervention_grammar.h
 
-// The stage of compilation at which a term changes a model's attention plans.
+// The stage at which a term changes the attention plans during their compilation.
 enum class TermStage {
-  kBeforePositions,  // changes settings that position schemes depend on, such as windows
+  kBeforePositions,  // changes settings on which position schemes depend, such as windows
   kPositions,        // a position scheme, of which an intervention has at most one
   kAfterPositions,
 };
@@ -39,7 +39,7 @@ struct SpanResolver {
   // Returns the span as [begin, end) without a name. Throws Error (usage) if the prompt has no such
   // span.
   std::function<TokenSpan(const TokenSpan& span)> tokens;
-  // Returns by how many positions a move shifts, given its resolved span.
+  // Returns by how many positions a move, whose span is resolved, shifts its passage.
   std::function<int64_t(const Move& move)> shift;
 };
 
@@ -49,12 +49,12 @@ struct TermType {
   std::string source;   // the paper, and how its public code differs
   std::vector<Parameter> arguments;
   size_t bare_arguments = 0;  // number of leading arguments that may be given without their names
-  // Settings that show the term, as help lists them. Terms that are best shown together share one.
+  // Example settings for help. Several terms may share an example.
   std::vector<std::string> examples = {};
-  // A setting of the term without layers, channels or heads that a small model lacks.
+  // An example that is valid for small models: without layers, channels or heads that they lack.
   std::string small_example = {};
 
-  std::type_index value = typeid(void);  // Term's value; void: `add` adds other types
+  std::type_index value = typeid(void);  // type of the term's value; void: `add` adds other types
   int order = 0;                         // index in the list
   TermStage stage = TermStage::kAfterPositions;
   SchemeKind kind = SchemeKind::kOther;
@@ -67,26 +67,28 @@ struct TermType {
   std::function<std::string(const Term& term)> print = {};
   // Returns the term with names of passages replaced by tokens.
   std::function<Term(const Term& term, const SpanResolver& resolver)> resolve = {};
-  // Changes the plans. Throws Error (usage) if the term cannot be applied.
+  // Applies the term to the attention plans. Throws Error (usage) if that is not possible.
   std::function<void(const Term& term, const TermPlans& plans)> apply = {};
-  // Returns the query rows that see a position scheme, in their own positions and in those of the
-  // keys that they see; the other rows see the model's own positions.
+  // Returns the query rows to which a position scheme applies: to their own positions and those of
+  // the keys that they see. Other rows use the model's own positions.
   std::function<RowChoice(const Term& term)> rows = {};
-  // Returns the scheme with other rows; the function is empty if the scheme cannot choose rows.
+  // Returns the position scheme with its query rows replaced by `rows`; the function is empty if
+  // the scheme cannot choose rows.
   std::function<Term(const Term& term, const RowChoice& rows)> with_rows = {};
   // Returns the factor by which a position scheme extends the trained context; infinite if the
   // extension grows with the sequence.
   std::function<double(const Term& term, const ModelConfig& config)> stretch = {};
-  // Whether the value has no effect, such as a factor of 1. If empty, every value has an effect.
+  // Whether the term has no effect, such as a factor of 1. Empty: every value has an effect.
   std::function<bool(const Term& term)> changes_nothing = {};
-  // Whether rows before the last prompt row change as well.
+  // Whether the term also changes rows before the last prompt row.
   std::function<bool(const Term& term)> changes_early_rows = {};
   // Replaces the intervention's terms of this type by a random control: the same change to other
   // channels, or ratios in another order. Returns false if that is not possible. Null if the type
   // has no control.
   bool (*control)(Intervention& intervention, const ModelConfig& config,
                   SplitMix64& random) = nullptr;
-  // Returns a setting that fits the model, for types whose small_example needs a file; else empty.
+  // Returns a setting that is valid for the model. Only for types whose small_example needs a file;
+  // else this function is empty.
   std::function<Intervention(const ModelConfig& config)> sample = {};
 };
 
@@ -95,11 +97,12 @@ Intervention WithoutNeutralTerms(Intervention intervention);
 
 // Returns the intervention's position scheme; null for the model's own positions.
 const Term* PositionScheme(const Intervention& intervention);
-// Returns "none", "pi", ...
+// Returns the name of the position scheme: "none", "pi", ...
 std::string PositionSchemeName(const Intervention& intervention);
-// Returns the rows that see the position scheme; all rows if there is none.
+// Returns the query rows to which the position scheme applies; all rows if there is none.
 RowChoice PositionSchemeRows(const Intervention& intervention);
-// Returns the setting with other rows for its position scheme, if it has one that can choose rows.
+// Returns the intervention with the position scheme's query rows replaced by `rows`; unchanged if
+// it has no scheme that can choose rows.
 Intervention WithPositionSchemeRows(Intervention intervention, const RowChoice& rows);
 
 }  // namespace midscope

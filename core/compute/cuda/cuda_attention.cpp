@@ -32,13 +32,13 @@ at::Tensor CopiedTo(at::Device device, std::span<const T> values) {
 struct AngleTable {
   at::Tensor cos;  // [rows, pairs] float32 on the device, the output
   at::Tensor sin;
-  // The following tensors keep the arguments' memory until the kernel is launched.
+  // The following tensors keep the arguments' memory alive until the kernel is launched.
   at::Tensor inverse_frequency;
   at::Tensor ids;
   kernels::cuda::AnglesArguments arguments;
 };
 
-// Only for a table with angles.
+// Returns the arguments for a table on this device. The table must have angles.
 inline AngleTable AngleTableOn(at::Device device, const RotaryCache::Table& table) {
   const RotaryAngles& angles = *table.angles();
   const auto floats = at::TensorOptions().dtype(at::kFloat).device(device);
@@ -91,7 +91,7 @@ bool AllEqual(const std::vector<T>& values) {
                      [&](const T& value) { return value == values.front(); });
 }
 
-// Whether LibTorch's attention can compute the request, separately for near and far keys.
+// Whether LibTorch's attention supports this, with near and far keys processed separately.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
@@ -113,8 +113,8 @@ at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64
                   {x.size(0) * x.stride(0), x.stride(0), step * head_dim, 1});
 }
 
-// One head of every group, or all heads if the heads of each group see their key at equal
-// positions.
+// The query heads that are processed together: one head of every group, or all heads if the heads
+// of each group use the same rotary table.
 struct GroupTurn {
   int64_t member;  // 0 <= member < turns
   int64_t turns;
@@ -122,8 +122,7 @@ struct GroupTurn {
 };
 
 // Fills out [rows, heads * head_dim] with attention(turn) [1, rows, heads / turns, head_dim], one
-// turn after the other: the rotated copy of the keys for one turn is as large as the keys, and that
-// of the next turn replaces it.
+// turn after the other, so that only one rotated copy of the keys exists at a time.
 template <class AttentionOf>
 void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
               const at::Tensor& out, const AttentionOf& attention) {
@@ -135,7 +134,7 @@ void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
   }
 }
 
-// Computes attention without the sums, by cuDNN if that is faster.
+// Computes attention without the sums, by cuDNN if it is faster than flash attention.
 at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& queries,
                      const at::Tensor& keys, const at::Tensor& values, double scale) {
   // cuDNN's causal mask is aligned to the first key.
@@ -146,8 +145,7 @@ at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& que
   return CudnnAttention(queries, keys, values, scale);
 }
 
-// Merges attention over both parts of the keys into near, from near's row `first` on, which
-// corresponds to far's row 0.
+// Merges attention over far keys into `near`; row 0 of `far` belongs to row `first` of `near`.
 template <class T>
 void Merge(const FlashResult& near, const FlashResult& far, int64_t first) {
   const at::Tensor z = near.z.select(0, 0).narrow(0, first, far.z.size(1));
@@ -174,7 +172,7 @@ bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables)
          PairsFit(tables.far_q) && PairsFit(tables.far_k);
 }
 
-// Tables of moved tokens have numbers, but no angles.
+// Tables of moved tokens have no angles, so that their numbers are copied from the host.
 AtenOps::DeviceTable CudaOps::MakeTable(
     const std::shared_ptr<const RotaryCache::Table>& host) const {
   CheckNotRecorded();
@@ -215,7 +213,7 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   return out;
 }
 
-// Computes the pass' attention with Midscope's own kernel.
+// Computes the attention of `pass` with Midscope's own kernel.
 template <class T>
 FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape,
                               const AttentionPass& pass) const {
@@ -256,12 +254,12 @@ FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTa
 }
 
 // Near and far keys have separate positions: computes attention over each part and merges the
-// results. A row's far keys are those at least `near` rows before it, which is again a causal mask.
+// results. Far keys are at least `near` rows before the row, which is again a causal mask.
 template <class T>
 void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q,
                             const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                             const at::Tensor& out) const {
-  // 0 if no row sees a far key.
+  // Number of near keys per row; 0 if no row sees a far key.
   const int64_t near_keys = SeesFar(shape, tables) ? tables.near : 0;
   const int64_t dim = shape.head_dim;
   const int64_t last = shape.first_query + shape.query_rows;
@@ -301,7 +299,7 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   std::vector<kernels::cuda::AttentionHead> heads(static_cast<size_t>(shape.heads));
   for (size_t head = 0; head < heads.size(); ++head) {
     kernels::cuda::AttentionHead& of = heads[head];
-    // Mostly the table of the previous head, which is found faster.
+    // Checks the previous head's table first, because most heads have the same one.
     const auto set = [&](kernels::cuda::Table kernels::cuda::AttentionHead::*table,
                          const std::vector<kernels::RotaryView>& views) {
       const bool as_before = head > 0 && !views.empty() && views[head].cos == views[head - 1].cos;
@@ -329,15 +327,14 @@ const T* CudaOps::OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const
   return static_cast<const T*>(copy.const_data_ptr());
 }
 
-// All layers share their tables, or there are few kinds of layers: the copies on the GPU are reused
-// until the tables change.
+// Reuses copies on the GPU until the tables change: layers of one kind share their tables.
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
   return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
-// The edits of all heads are stored consecutively; mostly, those of an earlier layer are reused.
+// Stores the edits of all heads consecutively; usually an earlier layer's copy is reused.
 void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
   std::vector<kernels::cuda::KeyEdit> edits;
   for (size_t head = 0; head < heads->size(); ++head) {

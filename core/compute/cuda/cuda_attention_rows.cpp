@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention of CudaOps for a few rows.
+// The attention of CudaOps for a few query rows.
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -10,7 +10,8 @@ namespace midscope {
 
 namespace {
 
-// Whether a query's logits are only products, and its softmax is over the keys that it sees.
+// Whether logits are plain scaled products and the softmax covers exactly the visible keys: no
+// edits or other additions.
 bool IsPlainRow(const RotaryTables& tables) {
   return tables.softcap == 0 && tables.alibi_slopes.empty() && tables.sinks.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
@@ -76,7 +77,7 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
     arguments.keys_of_part = kernels::cuda::KeysOfPart(arguments.rows.keys);
     const int64_t parts = kernels::cuda::PartsOf(arguments);
     const int64_t of_parts = parts * shape.query_rows * shape.heads;
-    // First the sums, then the shares.
+    // Memory for the sums of weighted values, followed by the PartShare of every part.
     const at::Tensor scratch = at::empty({of_parts * (shape.head_dim + 2)},
                                          at::TensorOptions().dtype(at::kFloat).device(device()));
     arguments.sums = scratch.data_ptr<float>();

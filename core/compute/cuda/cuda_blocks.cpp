@@ -29,7 +29,7 @@ inline kernels::Dtype KernelDtype(const at::Tensor& x) {
   }
 }
 
-// For BlockOps::Dequantise.
+// Returns the kernel arguments of BlockOps::Dequantise.
 inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::BlockMatrix& matrix,
                                                                 int64_t first_column,
                                                                 const at::Tensor& out) {
@@ -43,7 +43,7 @@ inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::B
           out.size(1)};
 }
 
-// For BlockOps::MultiplyFew; rows of x are 16-byte aligned.
+// Returns the kernel arguments of BlockOps::MultiplyFew. Rows of x must be 16-byte aligned.
 inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
     const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y) {
   kernels::cuda::QuantisedMatrixVectorArguments arguments;
@@ -63,8 +63,9 @@ inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
 
 }  // namespace
 
-// Large enough for a matrix product to keep a GPU busy, small enough to stay in the second-level
-// cache (A100: 40 MB, H100: 50 MB) between writing and reading. Other sizes were not measured.
+// 32 MiB is large enough for a matrix product to keep a GPU busy, and small enough to stay in the
+// second-level cache (A100: 40 MB, H100: 50 MB) between writing and reading. Other sizes were not
+// measured.
 int64_t CudaBlocks::panel_bytes() const { return int64_t{32} << 20; }
 
 void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
@@ -75,7 +76,7 @@ void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_co
 
 namespace {
 
-// Calls change(arguments) before the product.
+// Computes a product of few rows after change(arguments) has adjusted the kernel's arguments.
 template <class Change>
 void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
               const Change& change) {

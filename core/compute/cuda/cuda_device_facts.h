@@ -6,7 +6,7 @@
 
 namespace midscope {
 
-// Returns the facts of a device of kind kCuda; without memory sizes if it does not respond.
+// Returns the name and memory of a GPU. Memory sizes are 0 if the GPU does not respond.
 DeviceFacts CudaFacts(const DeviceName& device);
 
 }  // namespace midscope

@@ -44,12 +44,12 @@ bool Throws(const std::function<void()>& work) {
 bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
   const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
   const bool failed = Throws([&] {
-    // Other threads may continue to use their GPUs.
+    // In this capture mode, other threads may use GPUs while the work is recorded.
     graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     work();
   });
   const bool broken = Throws([&] { graph.capture_end(); });
-  // After CUDA has ended a recording, LibTorch's allocator is still recording.
+  // If CUDA aborted the recording, LibTorch's allocator is still recording: stops it.
   if (broken) Throws([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(gpu, pool); });
   if (failed || broken) cudaGetLastError();  // otherwise the next launch would report it
   return !failed && !broken;
@@ -60,8 +60,7 @@ bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::funct
 std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
                                           const std::vector<at::Tensor>& read) {
   const c10::DeviceGuard guard(device);
-  // The inputs of the work must be complete before it is recorded, on a stream that waits for
-  // nothing.
+  // Waits for the inputs of `work`, because the stream that records must not wait for other work.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStream stream =
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recorded work of a GPU: a CUDA graph of LibTorch's operations and of kernels of kernels/cuda. One
-// launch replaces those of some hundred kernels, each of which costs the CPU microseconds. Internal
+// launch replaces some hundred kernel launches, each of which costs the CPU microseconds. Internal
 // to core.
 #pragma once
 
@@ -15,8 +15,9 @@
 namespace midscope {
 
 // Records the launches of `work` on the GPU without running them. `read`: the tensors that `work`
-// reads but does not create, complete once it returns; the graph keeps them alive. Returns null if
-// something cannot be recorded: a wait for the GPU, or a copy from or to memory that is not pinned.
+// reads but does not create; the list is complete when `work` returns. The graph keeps them alive.
+// Returns null if something cannot be recorded: a wait for the GPU, or a copy from or to memory
+// that is not pinned.
 std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
                                           const std::vector<at::Tensor>& read);
 

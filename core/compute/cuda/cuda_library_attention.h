@@ -21,7 +21,8 @@ struct FlashResult {
 FlashResult FlashAttention(const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values, int64_t window, double scale);
 
-// Returns z by cuDNN's attention, with the same shapes; the first query's own key is the first key.
+// Returns z by cuDNN's attention, with the shapes of FlashAttention. The causal mask assumes that
+// the first query's own key is the first key.
 at::Tensor CudnnAttention(const at::Tensor& queries, const at::Tensor& keys,
                           const at::Tensor& values, double scale);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Row operations of CudaOps.
+// The operations of CudaOps that process rows separately, such as norms and activations.
 #include "core/compute/cuda/cuda_ops.h"
 
 #include <ATen/ATen.h>
@@ -15,14 +15,14 @@
 namespace midscope {
 namespace {
 
-// Whether a kernel that processes rows supports x [rows, width].
+// Whether kernels can read rows of x [rows, width] in whole, aligned chunks.
 bool HasWholeChunks(const at::Tensor& x) {
   return x.size(1) % kernels::cuda::kChunk == 0 && RowsAreAligned(x);
 }
 
 bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
 
-// Whether the norm's kernel can write these values for rows like x.
+// Whether the norm's kernel can write the additional outputs `keeps` of a norm of x.
 bool CanKeep(const NormKeeps& keeps, const at::Tensor& x) {
   const auto fits = [](const at::Tensor& of) { return !of.defined() || of.is_contiguous(); };
   return fits(keeps.mean) && fits(keeps.scale) &&

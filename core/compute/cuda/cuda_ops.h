@@ -26,7 +26,7 @@
 
 namespace midscope {
 
-// Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
+// Whether the alignment of x's rows lets kernels/cuda read chunks of 16 bytes or more.
 bool RowsAreAligned(const at::Tensor& x);
 
 // Whether the kernels of kernels/cuda can rotate heads with these tables.
@@ -37,8 +37,8 @@ const T* DataOf(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
 }
 
-// Calls work(T{}) with the kernels' type T of x's elements: float, BFloat16 or Float16, or only the
-// latter two.
+// Calls work(T{}) with the kernels' type T of x's elements: float, BFloat16 or Float16, or only
+// BFloat16 or Float16.
 template <class Work>
 decltype(auto) WithNarrowTypeOf(const at::Tensor& x, const Work& work) {
   return x.scalar_type() == at::kHalf ? work(kernels::Float16{}) : work(kernels::BFloat16{});
@@ -54,7 +54,7 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
-  // Returns a CUDA graph.
+  // Records `work` as a CUDA graph.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   void KeepRecorded(const at::Tensor& x) const override {
     if (recorded_) recorded_->push_back(x);
@@ -82,9 +82,8 @@ class CudaOps : public AtenOps {
                               const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
-  // For up to kernels::cuda::kMostKeysTogether keys, does not use weights but computes exponentials
-  // while keys and values are read, even if the weights are known, so that captures do not change
-  // the result.
+  // For up to kernels::cuda::kMostKeysTogether keys, ignores `weights` and computes the
+  // exponentials while keys and values are read. Captured runs thus give the same result.
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;
@@ -100,26 +99,26 @@ class CudaOps : public AtenOps {
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;
-  // Returns the heads' kernel arguments, on the GPU. `kept` holds the memory of their tables until
-  // the kernel is launched.
+  // Returns the kernel arguments of every head. `kept` receives the tables on the GPU, to keep them
+  // alive until the kernel is launched.
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
   const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
                                                  const RotaryTables& tables,
                                                  std::vector<DeviceTable>* kept) const;
-  // Returns the values on the GPU: an earlier call's copy if they are the same.
+  // Returns a copy of the values on the GPU; reuses an earlier call's copy if the values are equal.
   template <class T>
   const T* OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const;
   void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
-  // Returns all arguments except the output of the logits.
+  // Returns the arguments of the kernel that computes logits of a few rows, without their output.
   template <class T>
   kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
                                                     const at::Tensor& q, const at::Tensor& k,
                                                     const KeyUpdate& update,
                                                     const RotaryTables& tables, int64_t first_key,
                                                     std::vector<DeviceTable>* kept) const;
-  // The tables of heads first, first + step, ..., stored on the GPU.
+  // Selects the rotary tables of heads first, first + step, ..., stored on the GPU.
   struct TablesOnGpu {
     const kernels::cuda::AttentionHead* heads;
     kernels::cuda::Table kernels::cuda::AttentionHead::*table;
@@ -132,9 +131,9 @@ class CudaOps : public AtenOps {
   template <class T>
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                           const TablesOnGpu& tables) const;
-  // Rotated queries [1, rows, heads, head_dim] over rotated keys, and values [1, keys, key heads,
-  // head_dim] of all keys, or only of the far keys: the last query's own key is the last key, and
-  // each query sees `window` keys (0: all) up to its own.
+  // The inputs of one attention computation: rotated queries [1, rows, heads, head_dim], rotated
+  // keys and values [1, keys, key heads, head_dim], of all keys or only of the far keys: the last
+  // query's own key is the last key, and each query sees `window` keys (0: all) up to its own.
   struct AttentionPass {
     at::Tensor queries;
     at::Tensor keys;
@@ -155,7 +154,7 @@ class CudaOps : public AtenOps {
                      const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
-  // Copies of the heads of layers; a few suffice, because a model has few kinds of layers.
+  // A cache of head arguments on the GPU; a few suffice, because a model has few kinds of layers.
   mutable KeptCopies<kernels::cuda::AttentionHead> kept_heads_{4};
   mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{4};
   mutable std::vector<at::Tensor>* recorded_ = nullptr;  // not null while work is recorded

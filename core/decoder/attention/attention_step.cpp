@@ -24,7 +24,7 @@ namespace {
 // Number of rows whose attention weights are computed at a time for hooks, which limits the memory
 // of patterns to rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
-// Number of rotated rows that are made at a time for hooks.
+// Number of query or key rows that are rotated at a time for hooks.
 constexpr int64_t kRotatedRows = 256;
 
 }  // namespace
@@ -39,14 +39,14 @@ struct AttentionStep::Inputs {
   const at::Tensor& projected;
   const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp
   const at::Tensor& z;
-  const AttentionPlan* plan;  // of the rows that are being attended
+  const AttentionPlan* plan;  // plan of the query rows that are computed
   int64_t q_width;            // heads * head_dim
   int64_t kv_width;           // key_value_heads * head_dim
-  // The trace's, of this layer or of the one whose keys it reads.
+  // Keys and values in the trace, of this layer or of the layer whose keys this one reads.
   at::Tensor keys;
   at::Tensor values;
 
-  // Returns the queries of absolute rows.
+  // Returns the queries of `rows` (absolute row indices) before rotation.
   at::Tensor Queries(RowRange rows) const {
     return PackedRows(query_key_value, rows).narrow(1, 0, q_width);
   }
@@ -59,7 +59,8 @@ struct AttentionStep::Inputs {
   int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
   const AttentionPlan& Plan() const { return *plan; }
-  // Returns the weights of few rows, in the form in which z uses them.
+  // Returns the attention weights of few rows, including the factors that are applied before they
+  // are multiplied by values.
   at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const at::Tensor& q, const Seen& seen) const {
     at::Tensor counted = ops.AttentionWeights(shape, q, seen.k, seen.update, tables);
@@ -82,8 +83,8 @@ kernels::AttentionShape Shape(const ModelConfig& config, int64_t layer, const Ro
           tables.softcap};
 }
 
-// Returns x [rows, heads * head_dim] with each head's elements multiplied by the weights of a norm
-// after the rotation.
+// Returns x [rows, heads * head_dim] with each head multiplied elementwise by the weights
+// [head_dim] of a norm that follows the rotation.
 at::Tensor TimesNorm(const at::Tensor& x, const std::vector<float>& weight) {
   if (weight.empty()) return x;
   const auto width = static_cast<int64_t>(weight.size());
@@ -107,7 +108,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   const Trace::Storage& store = sequence.trace->storage();
   const int64_t source = config_.KeysOf(layer);
-  // A call of Tensor::to is a copy for a recorded pass, even if it copies nothing.
+  // Avoids Tensor::to on the same device: a recorded pass treats every call as a copy.
   const auto on_device = [&ops](const at::Tensor& rows) {
     return rows.device() == ops.device() ? rows : rows.to(ops.device());
   };
@@ -183,7 +184,7 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
 }
 
 // Sets the ratios that are computed from the last prompt query. They stay fixed after the prompt:
-// later rows, and re-runs that do not change all rows with these ratios, take them from the trace.
+// later rows, and re-runs that do not change all rows with these ratios, read them from the trace.
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
@@ -218,7 +219,7 @@ HeadRatios AttentionStep::RatiosOfLastRow(const Inputs& in, const RatioRule& rul
     return ResolveRatiosOfRow(rule, last_row.cpu().data_ptr<float>(), in.sequence.prompt_tokens,
                               config_.heads, config_.KeyValueHeads(in.layer));
   }
-  // Counted on the weights' device, because a GPU's weights are large.
+  // Keys are counted on the device, because the weights would be a large copy from a GPU.
   return ResolveRatios(rule, in.ops.CountAttendedKeys(last_row, AwarenessRule(rule.scheme)),
                        config_.KeyValueHeads(in.layer));
 }
@@ -250,7 +251,7 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
     ThrowIfCancelled();
-    // Hooks may write to their view, so the ratios are computed before.
+    // Ratios are computed before hooks are called, because hooks may write to their view.
     const bool known = last_row && row == last.first;
     ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
                 known ? last_row->clone() : weights_of({row, row + 1}));
@@ -267,8 +268,8 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
   const at::Tensor q = ScaledQueries(config_, in.ops, in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendChunks(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
-  // The memory made from the trace's own keys is stored for later runs; one made from scaled keys
-  // is temporary, as is any if the trace is discarded after this run or does not store this layer.
+  // A memory of the trace's unscaled keys is stored for later runs. A memory of scaled keys is
+  // temporary, and so is any memory if the trace is temporary or does not store this layer.
   SegmentMemory passing;
   const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
                     in.layer >= in.sequence.trace->first_layer();
@@ -345,8 +346,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v, scaled.key_update});
 }
 
-// Computes z of `rows` from their queries q; hooks can read and change the pattern of the rows that
-// they requested.
+// Computes z of `rows` from their queries q; hooks can read and change the attention pattern.
 void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   ShowRotated(in, tables, rows, q, seen);
@@ -361,7 +361,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  // The weights must be used as hooks and shares leave them.
+  // Whether hooks or factors change the weights; z must then be computed from the result.
   const bool changes =
       in.sequence.hooks->Writes(HookSite::kPattern, in.layer) || !tables.share.empty();
   at::Tensor weights;
@@ -372,8 +372,8 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
   in.ops.RowAttention(shape, q, seen.k, seen.update, seen.v, tables, weights, in.Z(rows));
 }
 
-// Shows q of `rows` after rotation and, if the last prompt query is among them, the keys as it sees
-// them.
+// Passes rotated queries of `rows` to hooks and, if the last prompt query is in `rows`, the rotated
+// keys as that query sees them.
 void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const SequencePass& sequence = in.sequence;
@@ -405,8 +405,8 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
        });
 }
 
-// Shows patterns of `rows` (the rows of q), whose z the blocked kernel has already computed; z is
-// computed again if a hook may have changed them.
+// Passes attention patterns of `rows` (the rows of q) to hooks. The kernel has already computed z;
+// it is computed again if a hook may have changed the pattern.
 void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);

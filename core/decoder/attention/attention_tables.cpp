@@ -47,7 +47,7 @@ RotaryTables AttentionTables::Make(const LayerOps& ops, const AttentionPlan& pla
   };
   tables.q = views_of(plan.q_ratio, {.ids = plan.position_ids});
   tables.k = views_of(plan.k_ratio, {.ids = plan.position_ids});
-  // Within the window no row has a far key.
+  // Far tables are only needed if the sequence is longer than the window.
   if (plan.near_far && plan.position_ids.Reach(rows) > plan.near_far->window) {
     tables.near = plan.near_far->window;
     tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far, plan.position_ids));
@@ -91,8 +91,8 @@ RotaryTables AttentionTables::Edited(const LayerOps& ops, const AttentionPlan& p
 
 namespace {
 
-// Copies to the rows [begin, end) of `to`, as far as they are below `rows`, the rows of `from` that
-// are `shift` further on. A prompt in chunks may move tokens of a later chunk.
+// Sets rows [begin, end) of `to` to the rows of `from` that are `shift` rows further on. Rows from
+// `rows` on are skipped: a prompt in chunks may move tokens of a later chunk.
 void CopyRows(const float* from, int64_t pairs, const MovedTokens& moved, int64_t rows, float* to) {
   const int64_t end = std::min(moved.end, rows);
   if (moved.begin >= end) return;
@@ -122,7 +122,7 @@ MovedTables::Table MovedTables::Get(const Table& table, const std::vector<MovedT
 
 namespace {
 
-// The complex factor of a pair of elements.
+// The rotation of a pair of elements, as a complex factor.
 using Turn = std::complex<double>;
 
 Turn TurnOf(const kernels::RotaryView& table, int64_t row, int64_t pair) {

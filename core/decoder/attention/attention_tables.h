@@ -20,8 +20,8 @@
 
 namespace midscope {
 
-// Makes rotary tables for tokens whose position differs from their row: those of one pass, made
-// once and shared by all layers that need the same.
+// Makes and caches the rotary tables of one pass for moved tokens, whose position differs from
+// their row. Layers with equal tables share them.
 class MovedTables {
  public:
   using Table = std::shared_ptr<const RotaryCache::Table>;
@@ -32,7 +32,7 @@ class MovedTables {
 
  private:
   struct Entry {
-    Table from;  // keeps its address from being reused
+    Table from;  // keeps its memory from being reused
     std::vector<MovedTokens> moved;
     int64_t rows;
     Table to;
@@ -40,18 +40,17 @@ class MovedTables {
   std::vector<Entry> entries_;
 };
 
-// The tables of one forward pass. They are filled in if `ops` reads them in host memory. Throws
-// Cancelled.
+// Makes the rotary tables of one forward pass. Numbers are computed if `ops` reads tables in host
+// memory. Throws Cancelled.
 class AttentionTables {
  public:
   AttentionTables(RotaryCache& rotary, const kernels::Executor& executor,
                   kernels::CancelFlag cancel)
       : rotary_(rotary), executor_(executor), cancel_(cancel) {}
 
-  // Returns tables for the positions of the first `rows` rows, with the plan's scale, window and
-  // soft cap.
+  // Returns the tables for the first `rows` rows, with the plan's logit scale, window and soft cap.
   RotaryTables Make(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
-  // Returns `tables`, which Make has made, for rows with these edits.
+  // Returns `tables` (from Make) with changes for rows to which `edits` apply.
   RotaryTables Edited(const LayerOps& ops, const AttentionPlan& plan, int64_t rows,
                       const RotaryTables& tables, const RowEdits& edits);
   void Fill(const RotaryCache::Table& table) const;
@@ -63,22 +62,22 @@ class AttentionTables {
   kernels::CancelFlag cancel_;
 };
 
-// Queries and keys after rotation, for hooks that read them; attention kernels rotate for
-// themselves. q of `rows` [rows, heads * head_dim] before rotation, on any device; [rows, heads *
-// head_dim] float32 in host memory after it, by the tables of near keys.
+// Returns rotated queries for hooks (attention kernels rotate on their own): [rows, heads *
+// head_dim] float32 in host memory. q: queries of `rows` before rotation, of the same shape, on any
+// device. Uses the tables of near keys.
 at::Tensor RotatedQueries(const ModelConfig& config, const RotaryTables& tables, RowRange rows,
                           const at::Tensor& q);
 
-// k of `rows` [rows, key_value_heads * head_dim] before rotation; [rows, heads * head_dim] float32
-// in host memory: for each query head its key as the query at row `query` sees it. Keys that are
-// far from it (kernels::FarPositions) are turned by the difference of the query's near and far
-// rotation too, so that their product with its RotatedQueries is the logit.
+// Returns rotated keys for hooks: for each query head its key as the query at row `query` sees it,
+// [rows, heads * head_dim] float32 in host memory. k: keys of `rows` before rotation, [rows,
+// key_value_heads * head_dim]. Keys far from the query (kernels::FarPositions) are also rotated by
+// the difference of its near and far rotation, so that their product with the result of
+// RotatedQueries is the logit.
 at::Tensor RotatedKeys(const ModelConfig& config, int64_t layer, const RotaryTables& tables,
                        int64_t query, RowRange rows, const at::Tensor& k);
 
-// Queries that grow with their position (core/plan/attention_plan.h): returns q [rows, heads *
-// head_dim] of these rows, each with the model's and the plan's scale of its position; q itself
-// where all are 1.
+// Returns q [rows, heads * head_dim] with each row multiplied by the model's and the plan's query
+// scale at its position (core/plan/attention_plan.h); q itself if all are 1.
 at::Tensor ScaledQueries(const ModelConfig& config, const LayerOps& ops, const AttentionPlan& plan,
                          RowRange rows, const at::Tensor& q);
 

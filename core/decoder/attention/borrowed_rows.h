@@ -13,8 +13,8 @@
 
 namespace midscope {
 
-// A guard for a layer's computed keys and values that are in the trace only temporarily. Return(),
-// or else the destructor, writes the previous rows back. No effect if the trace keeps the new rows.
+// A guard that saves rows of a layer's keys and values, which a run overwrites in the trace.
+// Return() or the destructor writes them back. No effect if the trace keeps the new rows.
 class BorrowedRows {
  public:
   BorrowedRows(const SequencePass& sequence, int64_t layer)
@@ -26,7 +26,7 @@ class BorrowedRows {
     if (!store.projected_keys.empty()) Save(sequence, store.ProjectedKeys(layer));
     if (!store.projected_values.empty()) Save(sequence, store.ProjectedValues(layer));
   }
-  // If a device fails here too, the trace is truncated to the rows before.
+  // Writes the saved rows back; if the device fails, truncates the trace to the rows before.
   ~BorrowedRows() {
     try {
       Return();
@@ -37,7 +37,7 @@ class BorrowedRows {
   BorrowedRows(const BorrowedRows&) = delete;
   BorrowedRows& operator=(const BorrowedRows&) = delete;
 
-  // Throws the exceptions of LibTorch.
+  // Writes the saved rows back. Throws the exceptions of LibTorch.
   void Return() {
     for (; !saved_.empty(); saved_.pop_back()) saved_.back().first.copy_(saved_.back().second);
   }
@@ -50,7 +50,7 @@ class BorrowedRows {
 
   Trace& trace_;
   int64_t first_row_;
-  std::vector<std::pair<at::Tensor, at::Tensor>> saved_;  // in the trace; previous rows
+  std::vector<std::pair<at::Tensor, at::Tensor>> saved_;  // the rows in the trace; their saved copy
 };
 
 }  // namespace midscope

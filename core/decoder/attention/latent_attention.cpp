@@ -22,7 +22,7 @@ at::Tensor Normed(const LatentStep& step, const at::Tensor& x, const Norm& norm)
   return y;
 }
 
-// Returns the rotated elements [..., rotated] with a pair's elements half apart.
+// Returns the rotated elements [..., rotated] in half-split order (pairs i, i + rotated / 2).
 at::Tensor HalfSplit(const LatentStep& step, const at::Tensor& x) {
   if (!step.config.latent.interleaved) return x;
   std::vector<int64_t> pairs = x.sizes().vec();
@@ -31,7 +31,7 @@ at::Tensor HalfSplit(const LatentStep& step, const at::Tensor& x) {
   return x.reshape(pairs).transpose(-1, -2).reshape(x.sizes());
 }
 
-// Returns [heads, outputs of each, rank].
+// Returns the projection's weights as [heads, outputs per head, rank].
 at::Tensor ByHead(const LatentStep& step, const Projection& projection) {
   const at::Tensor& matrix = projection.weight.expanded();
   return matrix.view({step.config.heads, -1, step.config.latent.rank});

@@ -19,14 +19,14 @@ struct LatentStep {
 };
 
 // Computes projected [rows, (heads + 2) * head_dim] from x [rows, hidden], both in the run's dtype:
-// the heads' queries, the latent key, and the value made from it. In each, the rotated elements
-// come first; in the value they are 0. All are before rotation.
+// the heads' queries, the latent key, and the value made from it. In each head, the elements that
+// will be rotated come first; in the value they are 0. Nothing is rotated yet.
 void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected);
 
-// Computes one part of it: queries [rows, heads * head_dim].
+// Computes only the queries [rows, heads * head_dim], or only the latent key [rows, head_dim].
 void ProjectLatentQueries(const LatentStep& step, const at::Tensor& x, const at::Tensor& queries);
 void ProjectLatentKey(const LatentStep& step, const at::Tensor& x, const at::Tensor& key);
-// Computes the value [rows, head_dim] from its latent key.
+// Computes the value [rows, head_dim] from the latent key [rows, head_dim].
 void ValueOfLatentKey(const ModelConfig& config, const at::Tensor& key, const at::Tensor& value);
 
 // Returns the heads' outputs [rows, heads * value] from z [rows, heads * head_dim], the weighted

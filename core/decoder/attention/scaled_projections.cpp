@@ -49,14 +49,15 @@ at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel,
   return values;
 }
 
-// Returns the amount of the i-th scaled channel; undefined if it is the plan's.
+// Returns 1 - factor of the i-th scaled channel as a tensor on the device; undefined if the plan's
+// factor must be used.
 at::Tensor AmountOnDevice(const ProjectionSource& source, size_t i) {
   const std::vector<at::Tensor>& amounts = source.sequence.channel_amounts;
   if (amounts.empty()) return {};
   return amounts[static_cast<size_t>(source.layer)].narrow(0, static_cast<int64_t>(i), 1);
 }
 
-// The current state of a projection, and the buffer for its next change.
+// A projection that is changed channel by channel, and the buffer for the next change.
 struct Changing {
   at::Tensor now;
   at::Tensor out;
@@ -69,7 +70,7 @@ struct Changing {
 // Number of input rows that are scaled and projected at a time.
 constexpr int64_t kScaledRows = 512;
 
-// Returns a copy of the projections' input of `rows`, from the trace or the active rows.
+// Returns a copy of rows of the projections' input, taken from the trace or the active rows.
 at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   const SequencePass& sequence = source.sequence;
   at::Tensor input =
@@ -90,8 +91,7 @@ at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   return input;
 }
 
-// Calls `visit` with the scaled input of a few rows of `rows` at a time, and the index of the first
-// of these in `rows`.
+// Calls visit(scaled input, index within `rows` of its first row) for a few rows at a time.
 template <typename Visit>
 void VisitScaledInput(const ProjectionSource& source, const std::vector<ScaledChannel>& channels,
                       RowRange rows, kernels::CancelFlag cancel, const Visit& visit) {

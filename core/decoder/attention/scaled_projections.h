@@ -16,7 +16,7 @@
 
 namespace midscope {
 
-// One layer of one sequence, whose active rows are already in the trace.
+// A layer of a sequence whose active rows are already in the trace: inputs of ScaleChannels.
 struct ProjectionSource {
   const ModelConfig& config;
   const LayerOps& ops;
@@ -27,12 +27,12 @@ struct ProjectionSource {
   const at::Tensor& projected;   // [packed rows, (heads + 2 key_value_heads) * head_dim]
 };
 
-// All are before rotation.
+// Queries, keys and values before rotation, computed from the scaled input.
 struct ScaledProjections {
   at::Tensor q;          // [requested rows, heads * head_dim]
   at::Tensor k;          // [sequence rows, key_value_heads * head_dim]
-  at::Tensor v;          // the same shape; the trace's own if no channel changes values
-  KeyUpdate key_update;  // update of k; k is then the trace's own
+  at::Tensor v;          // shape of k; the trace's tensor if values are unchanged
+  KeyUpdate key_update;  // pending change of k; k is then the trace's tensor
 };
 
 // Returns 1 - s, the factor of the rank-one change, for a channel with factor s.
@@ -41,9 +41,9 @@ float AmountOf(const ScaledChannel& scaled);
 // k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
 // channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
 // normed within their projections, which are therefore recomputed from the scaled input.
-// `leaves_keys`: the change by a single channel may be returned as key_update, for the reader of
-// the keys to apply. In a layer with the keys of another, only q is scaled: k and v are not set.
-// `rows` must be active rows. Throws Cancelled.
+// `leaves_keys`: if only one channel is scaled, the change of k may be returned as key_update,
+// which the caller must apply. In a layer that reads another layer's keys, only q is scaled; k and
+// v are not set. `rows` must be active rows. Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);
