@@ -33,8 +33,7 @@ class SentFiles {
 
   EngineLink& link_;
   std::mutex mutex_;
-  std::map<std::string, std::string>
-      names_;  // guarded by mutex_: names of sent files by digest of their contents
+  std::map<std::string, std::string> names_;  // guarded by mutex_: keyed by digest of contents
 };
 
 }  // namespace midscope
