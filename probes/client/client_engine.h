@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An engine in another process, with the interface of an engine in this process
-// (probes/engine/engine.h).
+// An engine in another process, with the interface of a local engine (probes/engine/engine.h).
 #pragma once
 
 #include <memory>

@@ -13,8 +13,7 @@ struct EngineCommand {
   bool remote = false;  // whether the command may run on another machine, with other files
 };
 
-// Returns the path of a program in the folder of the running program, or on PATH; "" if it is in
-// neither.
+// Returns the path of a program beside the running program, or on PATH; "" if there is none.
 std::string FindProgram(const std::string& name);
 
 // Returns the path of the program `midscope`: the environment variable MIDSCOPE_PROGRAM, else in

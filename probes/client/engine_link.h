@@ -74,8 +74,7 @@ auto ReadAnswer(const Function& read) -> decltype(read()) {
   }
 }
 
-// Fetches the bytes of an array for which an answer contains only a handle, in slices, and releases
-// the handle.
+// Fetches the bytes of an array of which an answer has only a handle, in slices, and releases it.
 std::vector<uint8_t> FetchHeld(EngineLink& link, int64_t handle, int64_t bytes);
 
 }  // namespace midscope

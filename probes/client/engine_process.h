@@ -50,11 +50,9 @@ class EngineProcess {
   void ReadErrors();
   // Stores a line for the error message about the end of the process. Requires mutex_.
   void Keep(std::string line);
-  // Returns a text that says how the process ended, with its last lines on standard error. Requires
-  // mutex_.
+  // Describes how the process ended, with its last lines on standard error. Requires mutex_.
   std::string EndText() const;
-  // Stores lines of the process's standard error until the process has exited and no output is
-  // left.
+  // Stores lines of the process's standard error until it has exited and no output is left.
   void ReadErrorLines();
   // Waits for the process, which has closed its output, and kills it if it does not exit.
   void TakeStatus();

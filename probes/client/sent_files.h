@@ -24,7 +24,7 @@ class SentFiles {
   // Sends a results file if it exists on this machine, and returns the name of the copy, which ends
   // in the file's own name; returns other names unchanged. Throws in the same cases as Sent().
   std::string SentFile(const std::string& path);
-  // Sends a file that contains `text`, and returns its name on the engine's machine, which ends in
+  // Sends a file that contains `text`; returns its name on the engine's machine, ending in
   // `suffix`.
   std::string SentText(const std::string& text, const std::string& suffix);
 

@@ -97,8 +97,7 @@ struct PromptRequest {
   std::string answer;              // "": no answer to score
   std::vector<SpanRequest> spans;  // other passages of own text
   // Own text: byte ranges of exchangeable pieces. The piece with the gold passage moves among the
-  // others (data/tasks/pieces_task.h), and there is one prompt per place of `places`. Empty: one
-  // prompt.
+  // others (data/tasks/pieces_task.h), with one prompt per place of `places`. Empty: one prompt.
   std::vector<ByteSpan> pieces;
   // Own text: a question, or "". It is appended to the text in the format of the task `jsonl`, as
   // passage `question`; the answer then gets one leading space.
@@ -190,8 +189,8 @@ struct CompareRequest {
 };
 
 // Requests a scan: applies an intervention term to every item of a kind (head, layer, ...;
-// probes/measure/scan/scan_kind.h), one at a time, on samples of the current task, and compares
-// with `none`.
+// probes/measure/scan/scan_kind.h), one at a time, on samples of the task, and compares with
+// `none`.
 struct ScanRequest {
   std::string over = "heads";
   std::string term = {};  // "": the default term of the kind

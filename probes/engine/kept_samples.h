@@ -37,8 +37,7 @@ class KeptProbes {
                           const OptionSet& options, const OnRecord& so_far,
                           const JobContext& context);
 
-  // Maximum number of settings (with their options) whose prompts are kept; the oldest is dropped
-  // first.
+  // Maximum number of settings, with options, whose prompts are kept; the oldest is dropped first.
   static constexpr size_t kMostSettings = 8;
 
  private:
@@ -54,8 +53,8 @@ class KeptSweeps {
  public:
   // Runs the samples of run.plan that are not finished yet; run.on_sample is also called for
   // finished samples. Returns the first run.plan.samples samples. Throws in the same cases as
-  // RunSweep: after an Error, the samples from before this call are kept; after Cancelled, all
-  // finished samples.
+  // RunSweep: after an Error, samples from before the call are kept; after Cancelled, all finished
+  // ones.
   SweepResult Run(SweepRun run, const JobContext& context);
   // Returns the finished samples of the plan's settings at its places.
   SweepResult Finished(const SweepPlan& plan) const;

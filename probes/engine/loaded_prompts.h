@@ -46,8 +46,8 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
 // them.
 PatchPrompts PatchPromptsOf(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// Returns the origin attributes of a record made under a setting; for a single place if `place` (an
-// index) is given.
+// Returns the origin of a record made under a setting, for all places or the one with index
+// `place`.
 RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervention,
                       std::optional<size_t> place);
 // Returns the origin attributes of a record over several samples.

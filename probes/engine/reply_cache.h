@@ -15,8 +15,7 @@ class ReplyCache {
  public:
   explicit ReplyCache(size_t limit_bytes) : limit_(limit_bytes) {}
 
-  // Returns the cached reply to an equal request, valid until the next call of Add; null if there
-  // is none.
+  // Returns the cached reply to an equal request, valid until the next Add; null if there is none.
   const WhatIfReply* Find(const WhatIfRequest& request);
   // Caches the reply to a request, unless it is larger than the limit.
   void Add(const WhatIfRequest& request, const WhatIfReply& reply);

@@ -28,8 +28,7 @@ class ScanSoFar {
   ScanSoFar(const SweepPlan& plan, SweepResult finished, const LikelihoodArrays& running,
             std::function<void(Record record)> tell);
   // Sets the run's callbacks on_sample and on_answer_nll. They report progress to `context` in
-  // items times places, because a sample of a large model takes minutes. This object must outlive
-  // the run.
+  // items times places, because a sample of a large model takes minutes. Must outlive the run.
   void Watch(SweepRun& run, const JobContext& context);
 
  private:

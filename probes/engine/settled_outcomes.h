@@ -45,8 +45,7 @@ class SettledOutcomes {
 
   explicit SettledOutcomes(size_t limit_bytes = kLimit) : limit_(limit_bytes) {}
 
-  // Returns the cached outcome of a setting, valid until the next call of Add; null if there is
-  // none.
+  // Returns the cached outcome of a setting, valid until the next Add; null if there is none.
   const SettledOutcome* Find(const std::string& prompts, const Intervention& setting);
   // Adds the outcome of a setting and returns it. Requires that Find returns null for the setting.
   const SettledOutcome& Add(const std::string& prompts, const Intervention& setting,

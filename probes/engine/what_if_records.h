@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes the records and the cost of a what-if. The records have no origin attributes
-// (RecordOrigin).
+// Makes the records and the cost of a what-if; the records have no origin (RecordOrigin).
 #pragma once
 
 #include <cstddef>

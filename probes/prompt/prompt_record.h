@@ -13,8 +13,8 @@
 namespace midscope {
 
 // Array [piece] of strings: the answers of the pieces of a task's prompt, in the order of the
-// prompt, if every piece has one. The record's attribute first_place is the place number of the
-// first piece.
+// prompt, if every piece has one. The record's attribute first_place is the place of the first
+// piece.
 inline constexpr const char* kPieceAnswer = "piece_answer";
 
 // Makes record `prompt`, described in probes/engine/engine.h. token_begin is a byte offset into the

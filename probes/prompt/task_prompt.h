@@ -39,8 +39,7 @@ std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format = {});
 
-// Logs the task's notes, and the places at which the task cuts this sample's prompt to a number of
-// tokens.
+// Logs the task's notes, and the places at which the task cuts this sample's prompt.
 void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t sample,
                   const JobContext& context);
 
@@ -95,8 +94,7 @@ std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
 // Parses the gold places that `text` lists: "all", numbers and ranges ("1,5,10-12"), or numbers and
-// percentages ("0%,25%,7", ReadPlace); "": DefaultPlaces. Throws Error (usage), also for
-// duplicates.
+// percentages ("0%,25%,7", ReadPlace); "": DefaultPlaces. Throws Error (usage).
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
 // Makes the option `places`, whose value ReadPlaces parses. Its help is the text `before`, the

@@ -73,8 +73,8 @@ class CaptureHook : public Hook {
 // Passes activations to a client, which may return changed ones.
 class CallbackHook : public Hook {
  public:
-  // Sends {point, first_row, array} to the client and returns its answer: null, or {array}, float32
-  // of the same shape.
+  // Sends {point, first_row, array} to the client; returns null, or {array}: float32 of the same
+  // shape.
   using Ask = std::function<Message(Message)>;
   CallbackHook(CapturePart part, Ask ask) : part_(std::move(part)), ask_(std::move(ask)) {}
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;

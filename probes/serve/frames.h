@@ -44,8 +44,7 @@ class FrameReader {
 
   // Returns the next frame, which is valid until the next call; nullopt at the end of the input,
   // also in the middle of a frame. Throws Error (failure) for a frame over kLargestFrame, before
-  // memory is allocated; the bytes of that frame are skipped, so that the next call returns the
-  // frame after it.
+  // memory is allocated; the next call then returns the frame after it.
   std::optional<std::string_view> Next();
 
  private:
@@ -55,8 +54,7 @@ class FrameReader {
   std::vector<char> buffer_;  // kept unless it is large, so that a frame needs no new pages
 };
 
-// Writes frames on a separate thread, so that a client that stops reading does not block the
-// caller.
+// Writes frames on a separate thread, so that a client that stops reading does not block it.
 class FrameWriter {
  public:
   // Writes to `descriptor`, which this object owns and closes.
@@ -69,12 +67,11 @@ class FrameWriter {
   // Queues a line of text without a length before it; used for the first line of the protocol.
   void SendLine(const std::string& line);
   // Queues a frame. Thread-safe. Waits while more than 256 MB are queued; returns false if the
-  // client no longer reads or the writer is closing. Throws std::logic_error if the frame exceeds
+  // client stopped reading or the writer closes. Throws std::logic_error if the frame exceeds
   // kLargestFrame.
   bool Send(Frame frame);
   // Queues a frame without waiting; if 512 MB are queued, treats the client as no longer reading.
-  // Used for short frames by the thread that reads requests, which must notice the end of the
-  // input.
+  // Used for short frames by the thread that reads requests, which must see the end of input.
   bool SendNow(Frame frame);
   // Returns whether writing has failed because the client has closed its end.
   bool is_broken() const;

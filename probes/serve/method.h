@@ -38,8 +38,7 @@ class EngineSession {
     return WireWriter(held).Write(records);
   }
 
-  // Protects the arrays and open results files that methods use on several threads: lock `mutex`
-  // first.
+  // Protects arrays and open results files, which methods use on several threads: lock it first.
   std::mutex mutex;
   HeldArrays held;
   std::map<int64_t, std::unique_ptr<RunReader>> files;
@@ -65,8 +64,8 @@ struct Call {
   // Sends a partial result of the request to the client.
   std::function<void(Message part)> partial;
   // Sends a question about the running request to the client and returns the answer. Throws
-  // Cancelled if the request is cancelled or the client disconnects, Error if the client answers
-  // with an error.
+  // Cancelled if the request is cancelled or the client disconnects, Error if the answer is an
+  // error.
   std::function<Message(Message question)> ask;
 };
 
@@ -83,14 +82,12 @@ struct Method {
   std::vector<MethodParameter> parameters;
   std::string result;   // description of a reply's member `result`
   std::string partial;  // description of member `partial`; "": no partial results
-  // Whether the method runs concurrently with those that use the model, which run one after
-  // another.
+  // Whether the method runs beside those that use the model, which run one after another.
   bool runs_beside = false;
   Message (*run)(EngineSession& session, const Call& call) = nullptr;
 };
 
-// Returns all methods, in the order of the documentation: those of EngineMethods, FileMethods and
-// ResultMethods.
+// Returns all methods in documentation order: EngineMethods, FileMethods, ResultMethods.
 const std::vector<Method>& Methods();
 // Returns null if there is no method of that name.
 const Method* FindMethod(const std::string& name);

@@ -18,8 +18,8 @@ namespace midscope {
 std::vector<size_t> ParseChosenPlaces(const std::string& text, const std::vector<int64_t>& places,
                                       const std::vector<std::string>& texts);
 
-// Returns the chosen places and all places as text: "places 10, 15, 20 of 1, 5, 10, 15, 20", each
-// as it is printed.
+// Returns "places 10, 15, 20 of 1, 5, 10, 15, 20": the chosen and all places, each as it is
+// printed.
 std::string ChosenPlacesText(const std::vector<size_t>& chosen, const std::vector<int64_t>& places,
                              const std::vector<std::string>& texts);
 

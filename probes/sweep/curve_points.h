@@ -43,12 +43,10 @@ struct CurvePoint {
 // The parameter over which points form curves.
 struct CurveParameter {
   std::string name;
-  // Returns the parameter's value at a point (the first number of a range); nullopt if there is
-  // none.
+  // Returns the parameter's value at a point (a range's first number); nullopt if there is none.
   std::optional<double> ValueOf(const CurvePoint& point,
                                 const std::vector<CurveInput>& inputs) const;
-  // Returns the features of a point without the parameter; they are equal for all points of a
-  // curve.
+  // Returns a point's features without the parameter; they are equal for all points of a curve.
   Features Rest(const CurvePoint& point) const;
 };
 
@@ -69,8 +67,7 @@ std::vector<Curve> CurvesOver(const CurveParameter& parameter,
 void AddConstants(const CurveParameter& parameter, const std::vector<CurvePoint>& points,
                   const std::vector<CurveInput>& inputs, std::vector<Curve>& curves);
 
-// Returns labels of the curves, without the features that all curves have in common: "ms-poe,
-// ms-poe.alpha 3".
+// Returns labels of the curves, without the features common to all: "ms-poe, ms-poe.alpha 3".
 std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 
 // Returns the parameters over which the inputs have curves, those with the most points first:

@@ -24,8 +24,7 @@ SweepPlan StoredPlan(const RunReader& file);
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
                                     const JobContext& context = {});
 // Returns the summaries over all samples of the merge, with the plan of the merged files, and
-// record merged_from. Throws Error (usage) if settings are joined and two files have the same
-// setting.
+// record merged_from. Throws Error (usage) if settings are joined and two files share one.
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
 
 // An earlier comparison, kept by the window. Its means are recomputed over the samples of the
@@ -53,8 +52,7 @@ void SetDifferences(const std::map<std::string, Comparison>& comparisons,
                     const Comparison& comparison, const Intervention& against, Record& means);
 
 // Adds array kNllBySample [setting, sample, place], answer_nll in nats, to `means`, for the samples
-// of the running comparison; NaN: not run. The window compares two models on the same samples with
-// this array.
+// of the running comparison; NaN: not run. The window compares two models with it.
 void AddSamples(const std::map<std::string, Comparison>& comparisons, const Comparison& comparison,
                 Record& means);
 

@@ -27,8 +27,7 @@ double PlaceShare(const SweepPlan& plan, int64_t place);
 // places are printed as shares, place_text [place].
 void NotePlanTexts(const SweepPlan& plan, Record& record);
 
-// Reads the printed texts of settings and places that NotePlanTexts wrote, and stores them in
-// `plan`.
+// Stores the texts of settings and places that NotePlanTexts wrote into `record` in `plan`.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
 
 }  // namespace midscope

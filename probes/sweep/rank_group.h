@@ -25,8 +25,7 @@ class AnotherRankFailed : public Error {
               "The same command with --resume continues") {}
 };
 
-// The group of ranks that share the work. Agree prefixes an Error of a rank's work by "rank 1 on
-// HOST: ".
+// The ranks that share the work. Agree prefixes an Error of a rank's work by "rank 1 on HOST: ".
 class RankGroup : public ProcessGroup {
  public:
   // Ends the group after this rank has printed its results or its error. Returns once all ranks
@@ -54,8 +53,7 @@ class RankGroup : public ProcessGroup {
 
 // Returns the group of mpirun's or srun's job if this program was built with MPI, else a group of
 // this process alone. Throws Error (usage) if several processes were started, but the program was
-// built without MPI or srun did not connect them: each would run all of the work. Call it once per
-// process.
+// built without MPI or srun did not connect them: each would run all of the work. Call it once.
 std::unique_ptr<RankGroup> JoinRankGroup();
 
 // Returns the group of mpirun's or srun's job (mpi_rank_group.cpp).

@@ -55,8 +55,7 @@ struct ScanEffects {
   std::vector<RecoveredShare> mean_shares;  // [item]: share of the sums over places
 };
 
-// Computes the effects of all items over the finished samples. `plan` must have a scan. Throws
-// Cancelled.
+// Computes the effects of all items over finished samples. `plan` needs a scan. Throws Cancelled.
 ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                           const JobContext& context = {});
 

@@ -32,8 +32,7 @@ struct SweepAddition {
 // places.
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& requested);
 
-// Returns the name of the temporary file of the extended sweep, which replaces `path` when it is
-// complete.
+// Returns the temporary file of the extended sweep, which replaces `path` when it is complete.
 std::string AdditionPath(const std::string& path);
 
 }  // namespace midscope

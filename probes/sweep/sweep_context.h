@@ -41,8 +41,7 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
 
-// Numbers of prompts that a task cut to a number of tokens, or that are equal at two places, by
-// place.
+// Numbers of prompts that a task cut to a token limit, or that are equal at two places, by place.
 
 struct PromptCuts {
   int64_t samples = 0;

@@ -37,8 +37,7 @@ struct SampleCost {
 // kv:pairs=7, whose five places generate 100 tokens each in one batch, 17 for mdqa:documents=5,
 // whose answers end at different times.
 inline constexpr double kGeneratedTokenCost = 15;
-// Minimum cost of a run of the last rows, as a share of a run of the prompt, because keys are
-// updated.
+// Minimum cost of a run of the last rows, as a share of a full run, because keys are updated.
 inline constexpr double kLastRowsShare = 0.02;
 
 // Returns the share of the rows of all layers that a what-if runs again. `first_rows`: the result

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cells of a sweep's grid, models x tasks x sizes x seeds; each is a separate sweep with a
-// separate file.
+// The cells of a sweep's grid, models x tasks x sizes x seeds; each is a sweep with a separate
+// file.
 #pragma once
 
 #include <cstdint>

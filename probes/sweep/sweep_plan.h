@@ -40,8 +40,7 @@ struct ScoreArms {
 };
 
 // Convert a scoring to and from "likelihood", "generation" and "both". Parsing also accepts
-// "published", the task's published scoring: likelihood, or likelihood and generation; throws Error
-// (usage).
+// "published", the task's published scoring: likelihood, or both; throws Error (usage).
 std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
@@ -90,8 +89,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 // Returns the CPU instruction set in the JSON of a plan (PlanJson); "" if it has none.
 std::string PlanInstructions(const std::string& plan_json);
 
-// Returns the products (arithmetic of matrix products) in the JSON of a plan; "float" if it has
-// none.
+// Returns the products (arithmetic of matrix products) in the JSON of a plan; "float" if none.
 std::string PlanProducts(const std::string& plan_json);
 
 // Returns the dtype in the JSON of a plan; "" if it has none.
@@ -110,8 +108,8 @@ std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
 // channel or order: one control per setting that scales channels (control: other, random channels
 // with the same factors, layers and rows), orders heads by score (order=random) or has ratios from
 // a file (each layer's ratios in random order). Other settings, and settings without an
-// alternative, get no control. `control_of` names the setting. The same settings and seed give the
-// same controls.
+// alternative, get no control. `control_of` names the setting. Equal settings and seeds give equal
+// controls.
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
 

@@ -98,8 +98,7 @@ Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector
 // Returns whether ReadOutcome uses the array of this name.
 bool IsOutcome(const std::string& array);
 
-// Reads the outcome of a sample from its record `outcome`. Throws Error (failure) if the record has
-// another form.
+// Reads a sample's outcome from its record `outcome`. Throws Error (failure) for another form.
 SampleOutcome ReadOutcome(int64_t sample, const Record& record);
 
 // Reads the record of stored sample samples[index], only the `wanted` arrays.

@@ -63,8 +63,7 @@ struct TuningDocuments {
 TuningDocuments ReadTuningDocuments(const DocumentRequest& request, const Tokenizer& tokenizer,
                                     const JobContext& context);
 
-// Returns a hash of the contents of `files`, the paths of a DocumentRequest. Throws Error
-// (failure).
+// Returns a hash of the contents of `files` (DocumentRequest::files). Throws Error (failure).
 std::string DocumentFilesHash(const std::vector<std::string>& files);
 
 }  // namespace midscope

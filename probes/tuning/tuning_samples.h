@@ -45,8 +45,7 @@ struct TaskSampleRequest {
   // first place, the number of samples with it elsewhere (kd's position_sample_num), or all
   // other places if the task has fewer; 0: no distillation.
   int64_t distilled_places = 0;
-  // With distillation: the number of training samples; the held-out samples that follow use other
-  // questions.
+  // With distillation: the number of training samples; later, held-out samples use other questions.
   int64_t training = 0;
 };
 
@@ -54,8 +53,7 @@ struct TaskSampleRequest {
 // seed. All tokens are used, in order, at position ids that the sampler draws for the number of
 // tokens (`full`: 0, 1, 2, ...). The samples differ from those of a sweep with the same seed.
 // `tokenizer` must outlive the result, which throws Error (failure) for a sample of more than
-// sample_tokens() tokens. Throws Error (usage) for a wrong spec, and for distillation with a task
-// of one place.
+// sample_tokens() tokens. Throws Error (usage) for a wrong spec, or distillation with one place.
 TuningSamples TaskSamples(const SampledRecipe& recipe, const TaskSampleRequest& request,
                           const Tokenizer& tokenizer);
 

@@ -32,8 +32,7 @@ struct ChannelComparison {
   RankedChannels after;
 
   // Returns the highest-ranked channels of model BEFORE, then those of model AFTER that are not
-  // among them. Channels of models of different sizes are different even if their numbers are
-  // equal.
+  // among them. In models of different sizes, equal numbers are different channels.
   struct Row {
     int64_t channel = 0;
     bool in_before = true;

@@ -48,13 +48,11 @@ struct FileOutcome {
   std::string chat_template;
   std::vector<std::string> place_texts = {};  // how places are printed; empty: by rank
 
-  // Returns the index of a setting and place in arrays [setting, place]; -1 if the file does not
-  // have them.
+  // Returns the index of a setting and place in arrays [setting, place]; -1 if not in the file.
   int64_t Cell(const std::string& setting, int64_t place) const;
 };
 
-// Reads the outcome from a sweep's file. Throws Error (failure) if the file has no means over
-// samples.
+// Reads the outcome from a sweep's file. Throws Error (failure) if it has no means over samples.
 FileOutcome ReadFileOutcome(const RunReader& reader);
 std::vector<FileOutcome> ReadFileOutcomes(const std::vector<RunReader>& readers);
 bool HasOutcome(const RunReader& reader);

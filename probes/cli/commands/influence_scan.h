@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares first-order estimates of the effects of head ablations with the exact effects in the
-// results file of a scan.
+// Compares first-order estimates of head ablations with the exact effects in the file of a scan.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,7 @@
 
 namespace midscope::cli {
 
-// A scan of heads by `ablate`, or by `patch` of the heads' outputs in the last row, read from its
-// file.
+// A scan of heads, read from its file: by `ablate`, or by `patch` of their outputs in the last row.
 struct HeadScan {
   OptionSet options;     // options of `influence`, for the scan's samples
   std::string estimate;  // name of the array that estimates the scan's effects (HeadEstimateName)

@@ -41,7 +41,7 @@ struct ModelFacts {
   int64_t file_bytes = 0;
   bool supported = false;
   std::string why_not;
-  // Deviation of the results in other arithmetics (dtype and products) from float32; empty if not
+  // Deviation of the results in other arithmetics from float32 with products in float; empty if not
   // measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
   std::vector<DeviceFacts> devices;  // devices of this machine

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command-line options of `midscope probe` that select several prompts, from a task or a plan
-// file.
+// The command-line options of `midscope probe` for several prompts, from a task or a plan file.
 #pragma once
 
 #include <string>

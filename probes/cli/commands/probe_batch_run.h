@@ -41,7 +41,7 @@ class ProbeBatchRun {
   using OnPart = std::function<void(const ProbeBatchReport& part)>;
   ProbeBatchReport Run(const ProbeCell& cell, const OnPart& on_part);
 
-  // Number of prompts, their tokens, and the estimated seconds of a batch, measured by running one
+  // Number of prompts, their tokens, and estimated seconds of a batch, measured by running one
   // prompt.
   struct Cost {
     int64_t prompts = 0;

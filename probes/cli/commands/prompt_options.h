@@ -33,7 +33,7 @@ std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 // (usage).
 void CheckTextSource(const OptionSet& options);
 
-// Returns the text of --prompt or --prompt-file, unchanged. Throws Error if it is unreadable or not
+// Returns the text of --prompt or --prompt-file, unchanged. Throws Error if unreadable or not
 // UTF-8.
 std::string ReadText(const OptionSet& options);
 
@@ -52,8 +52,7 @@ struct PlacedPrompt {
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer, const JobContext& job);
 
-// Throws Error (usage) if --source-prompt-file is given, but no patch takes values from its
-// prompts.
+// Throws Error (usage) if --source-prompt-file is given, but no patch reads from its prompts.
 void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
 
 // Returns the prompts of --source-prompt-file with their names. Throws Error.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares the results of a run with published numbers: differences (ours minus theirs) with
-// intervals.
+// Compares the results of a run with published numbers: differences (ours minus theirs), intervals.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -36,12 +35,12 @@ struct PublishedDifference {
   Interval interval;
   bool both_sides = false;
 };
-// Returns the difference of two shares. `theirs`: the published share, from `samples` samples (0:
-// not stated).
+// Returns the difference of two shares. `theirs`: published share, of `samples` samples (0: not
+// stated).
 PublishedDifference DifferenceOfShares(double ours, Interval of_ours, double theirs,
                                        int64_t samples);
-// Returns a difference and its interval, multiplied by `scale`, as "+34.8 [30.1, 39.0]"; "-" if
-// there is none.
+// Returns a difference with its interval, times `scale`: "+34.8 [30.1, 39.0]"; "-" if there is
+// none.
 std::string DifferenceText(const PublishedDifference& difference, double scale);
 nlohmann::ordered_json DifferenceJson(const PublishedDifference& difference, double scale);
 

@@ -64,8 +64,8 @@ Printout StoredScanTables(const RunReader& reader, const SweepPlan& plan,
                           const JobContext& job = {});
 Printout StoredChannelTables(const RunReader& reader);
 
-// A record without its arrays of more than 16 million elements, and a text with one line per
-// omitted array.
+// A record without arrays of more than 16 million elements, and a text with a line per omitted
+// array.
 struct SummarisedRecord {
   Record record;
   std::string large;

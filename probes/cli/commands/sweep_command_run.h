@@ -62,8 +62,7 @@ class SweepCommandRun {
   void CheckSamePlan(const std::string& first_part, SweepPlan& plan) const;
   // Logs the format of the first prompt. Throws Error, before a file is created, if a prompt has no
   // passage that a setting names, or the source prompt of a patch is missing; only sample 0 is
-  // checked. A prompt that can't be made is a failed sample, unless no prompt of the task can be
-  // made.
+  // checked. If it can't be made, it is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
   // Logs the task's notes, and the settings for which --control adds no control setting.
   void LogNotes(const SweepPlan& plan, const Task& task) const;
@@ -72,8 +71,7 @@ class SweepCommandRun {
   // after an interruption does.
   SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
                       const std::string& same_command) const;
-  // Runs the sweep in memory. If it is cancelled, prints the results so far, because they are not
-  // stored in a file.
+  // Runs the sweep in memory. If it is cancelled, prints the results so far, which no file stores.
   SweepResult RunWithoutFile(SweepRun& run, const PrintPart& print_part) const;
   // For --add: merges the plan of `file` into `plan`, the requested one; returns whether the file's
   // samples must be run again.
@@ -84,8 +82,8 @@ class SweepCommandRun {
   // jobs; at the end, rank 0 combines the parts into one file. Only rank 0 returns the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const;
   void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const;
-  // For --overwrite with several ranks: the new sweep is written beside the old one, and replaces
-  // it when complete.
+  // For --overwrite with several ranks: writes the new sweep beside the old one, which it then
+  // replaces.
   EarlierParts SettleOverwriting(const SharedSweep& shared) const;
   void ReplaceShared(const SharedSweep& from, const std::string& to) const;
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const;

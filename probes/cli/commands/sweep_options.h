@@ -46,8 +46,7 @@ std::vector<std::string> SweepFiles(const OptionSet& options, const std::vector<
 
 // Checks the results files before a model is loaded; creates their folder if there are several.
 // Throws Error: (usage) if a file already exists, or is missing for --add, or an option needs a
-// file; (failure) if the folder can't be created. `ranks`: number of processes that share the
-// sweep.
+// file; (failure) if it can't be created. `ranks`: number of processes that share the sweep.
 void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& files,
                      int64_t ranks);
 

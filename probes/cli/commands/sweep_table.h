@@ -17,8 +17,7 @@
 
 namespace midscope::cli {
 
-// The report of the sweep of one cell of a grid (model, task, size, seed); most sweeps have only
-// one cell.
+// The report of the sweep of one grid cell (model, task, size, seed); most sweeps have one cell.
 struct CellReport {
   SweepCell cell;
   std::string file;  // "": no file
@@ -57,14 +56,13 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 
-// Returns the text of a setting as tables show it: with "(control)", and "*" if prompts exceed the
+// Returns a setting's text as tables show it: with "(control)", and "*" if prompts exceed the
 // context.
 std::string SettingText(const CellReport& report, size_t setting);
 // Returns whether the tables show a measure: likelihood and the score of the published task. The
 // file and the JSON contain all measures.
 bool IsShown(const CellReport& report, const std::string& measure);
-// Returns one line per setting with its PlaceVerdict; the first line lists the chosen places, if
-// any.
+// Returns one line per setting, its PlaceVerdict; the first line lists the chosen places, if any.
 std::string VerdictLines(const CellReport& report);
 // Returns the tables by place and over places, each with its notes.
 Printout SweepTables(const CellReport& report);

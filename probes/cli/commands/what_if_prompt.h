@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interactive prompt of `midscope whatif`: reads one setting per line and prints its outcome
-// immediately.
+// The interactive prompt of `midscope whatif`: reads one setting per line and prints its outcome.
 #pragma once
 
 #include <atomic>

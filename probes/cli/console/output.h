@@ -61,8 +61,8 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
 // file, (failure) if it cannot be created.
 void MakeFolderOfFiles(const std::string& folder);
 
-// Returns the last line of output of a command that wrote the file `path`: "file: run.h5"; "" if
-// `path` is "".
+// Returns the last line of output of a command that wrote `path`: "file: run.h5"; "" if `path` is
+// "".
 std::string FileNote(const std::string& path);
 
 // Throws Error (usage) if option `name`, which has no effect without --out, is given without it.

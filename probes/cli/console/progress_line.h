@@ -28,8 +28,7 @@ struct ProgressPace {
 // program.
 enum class ProgressForm { kTerminal, kLog, kJson };
 
-// Returns progress as JSON, {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line
-// end.
+// Returns progress as JSON: {"stage":"sweep","done":12,"total":40,"unit":"samples"}; no line end.
 std::string ProgressJson(const Progress& progress);
 
 // Writes progress to standard error. On a terminal, the line is erased when a stage is complete.

@@ -26,8 +26,7 @@ class LineSource {
   LineSource& operator=(const LineSource&) = delete;
 
   virtual int descriptor() const = 0;
-  // Reads the available data; call it when poll() reports input on the descriptor. Throws Error if
-  // reading fails.
+  // Reads the available data; call it when poll() reports input. Throws Error if reading fails.
   virtual void Fill() = 0;
   // Returns the next complete line without its end ("\n" or "\r\n"); at the end of the input, also
   // a line without an end. nullopt if there is none.

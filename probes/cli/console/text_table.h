@@ -47,8 +47,7 @@ class TextTable {
     bool splits_intervals;
   };
   std::vector<Column> Columns(const Fit& fit) const;
-  // Returns the table in blocks of as many columns as fit `width`. `columns`: widths at the
-  // narrowest fit.
+  // Returns the table in blocks of as many columns as fit. `columns`: widths at the narrowest fit.
   std::string Blocks(const std::vector<Column>& columns, size_t width) const;
 
   std::vector<std::vector<std::string>> rows_;

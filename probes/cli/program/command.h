@@ -30,13 +30,12 @@ struct Command {
   std::string name;
   std::string summary;      // one line
   std::string description;  // text for --help
-  // Names of the options that are positional arguments, in order; a list option takes all remaining
-  // arguments.
+  // Names of the positional arguments, in order; a list option takes all remaining arguments.
   std::vector<std::string> positionals;
   std::vector<Parameter> options;
   std::string examples;  // text for --help
-  // Name of a flag that only prints information: if the flag is given, no positional or required
-  // option is needed.
+  // Name of a flag that only prints information: with it, no positional or required option is
+  // needed.
   std::string informs{};
   // Runs the command. Throws Error, Cancelled, Interrupted.
   std::function<void(const CommandInput&)> run;

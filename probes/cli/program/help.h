@@ -23,8 +23,7 @@ std::string InterventionHelp();
 std::string PresetHelp();
 
 // Returns one paragraph per probe, for `midscope help probes`: what it measures, the paper,
-// differences in public code, behaviour for grouped heads and other position schemes, and its
-// options.
+// differences in public code, behaviour for grouped heads and other position schemes, options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
 // Returns the probes as JSON, [{"name", "summary", "source", "options": [{"name", "help", "unit",

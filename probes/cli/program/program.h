@@ -19,8 +19,7 @@ int ExitStatusOf(const std::function<void()>& work);
 // Runs the program. `arguments`: without the program's name. Returns the exit status; never throws.
 int RunProgram(const std::vector<std::string>& arguments);
 
-// The program's main(); main.cpp looks it up by this name after loading the library that contains
-// it.
+// The program's main(); main.cpp looks it up by name after loading the library that contains it.
 extern "C" int MidscopeMain(int argc, char** argv);
 
 }  // namespace midscope::cli

@@ -24,8 +24,7 @@ Printout ChannelTables(const std::vector<Record>& records, size_t top);
 // leads, falling in 27 of 27 layers".
 std::string LeaderText(const Record& search);
 
-// Returns the name of a value of array trend in record channel_search: "rising", "falling" or
-// "none".
+// Returns the name of a value of array trend in record channel_search: "rising", "falling", "none".
 const char* TrendName(int64_t trend);
 
 }  // namespace midscope::cli

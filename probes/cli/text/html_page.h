@@ -15,7 +15,7 @@ namespace midscope::cli {
 // double quotes. Invisible characters and bytes that are not UTF-8 are escaped as in TerminalText.
 std::string HtmlText(std::string_view text);
 
-// Collects the content of an HTML page, in order. All text is escaped. The page is also well-formed
+// Collects the content of an HTML page, in order, with all text escaped. It is also well-formed
 // XML.
 class HtmlPage {
  public:

@@ -22,8 +22,8 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
 nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const OptionSet& options,
                                    const ProbeRegistry& probes);
 
-// Formats record answer (AnswerRecord), the score of a prompt's answer, as a line of text and as
-// JSON members.
+// Formats record answer (AnswerRecord), the score of a prompt's answer, as a line and as JSON
+// members.
 std::string AnswerText(const Prompt& prompt, const Record& answer);
 void AddAnswer(const Prompt& prompt, const Record& answer, nlohmann::ordered_json* json);
 

@@ -25,8 +25,7 @@ struct WhatIfOutcomeRow {
 // Makes a row of the table from the reply to a finished what-if, with at most `top` tokens.
 WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top);
 
-// Returns an outcome as text. `layers`: number of layers of the model. `plain_nll`: answer_nll of
-// `none`, if known.
+// Returns an outcome as text. `layers`: of the model. `plain_nll`: answer_nll of `none`, if known.
 std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        int64_t layers);
 // Returns an outcome as one line of JSON. `given`: the setting as typed.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two tokens whose logit difference an attribution decomposes, and the terms of the residual
-// stream.
+// The two tokens whose logit difference is attributed, and the terms of the residual stream.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct ComparedTokens {
 // Chooses `token`, the first token of the answer or, without an answer, the likeliest token; and
 // `against`: the first token of `given` if that is not empty; otherwise, among the tokens of other
 // named pieces that do not occur in the gold passage, the one with the largest logit (the best
-// wrong piece); if there are no such tokens, the likeliest other token. `logits`: [vocabulary], of
+// wrong piece); if there are no such tokens, the likeliest other one. `logits`: [vocabulary], of
 // the last prompt row. Throws Error (usage) if `given` begins with the answer's token or has no
 // tokens.
 ComparedTokens FindComparedTokens(const Tokenizer& tokenizer, const Prompt& prompt,

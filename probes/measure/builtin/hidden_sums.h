@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums the residual stream by position over prompts of random text, so that the mean depends only
-// on position.
+// Sums the residual stream by position over random text, so that the mean depends only on position.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +29,8 @@ struct HiddenSumsPlan {
 std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
                                    int64_t tokens, bool bos = false);
 
-// Sums of the residual stream in float64: in float16, as in the public code, sums of large channels
-// overflow.
+// Sums of the residual stream in float64: float16, as in the public code, overflows in large
+// channels.
 struct HiddenSums {
   int64_t prompts = 0;  // prompts summed so far
   int64_t positions = 0;
@@ -57,9 +56,9 @@ struct HiddenSumsRun {
 };
 
 // Runs the prompts and adds them to `sums`, which must be empty or from an earlier call with the
-// same plan (its prompts are not run again). After Cancelled, `sums` contains the finished prompts.
-// The second overload returns the sums. Throws Error (also if the checkpoint has another plan),
-// Cancelled.
+// same plan (without running its prompts again). After Cancelled, `sums` contains the finished
+// prompts. The second overload returns the sums. Throws Error (also if the checkpoint has another
+// plan), Cancelled.
 void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContext& context);
 HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context);
 

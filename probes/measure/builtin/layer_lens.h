@@ -34,12 +34,10 @@ std::unique_ptr<Probe> MakeLayerLens(const ProbeInput& input, const std::string&
 
 // Returns record NAME_by_place of a stacked record NAME with an answer: means over samples
 // mean_answer_log_probability, mean_answer_rank, answer_first_share [place, layer] and, with
-// --lens-at, mean_best_row_answer_rank [place, layer], the mean of the lowest rank among those
-// rows.
+// --lens-at, mean_best_row_answer_rank [place, layer], the mean lowest rank among those rows.
 Record LayerLensByPlace(const Record& stacked);
 
-// Implements ProbeType::summarise of the lens probes: returns LayerLensByPlace if there is an
-// answer.
+// Implements ProbeType::summarise of the lens probes: LayerLensByPlace if there is an answer.
 std::vector<Record> SummariseLayerLens(const Record& stacked);
 
 }  // namespace midscope

@@ -15,8 +15,8 @@ class ProbeRegistry {
   // Adds a probe type. Throws std::logic_error for a duplicate name.
   void Add(ProbeType type);
   const std::vector<ProbeType>& types() const { return types_; }
-  // Finds a probe type by name. Throws Error (usage), which suggests the nearest known name, if
-  // there is none.
+  // Finds a probe type by name. Throws Error (usage), which suggests the nearest name, if there is
+  // none.
   const ProbeType& Find(std::string_view name) const;
   // Returns the option --probes, then the options of all probes in the order of types().
   std::vector<Parameter> Options() const;

@@ -173,15 +173,14 @@ ProbeType MassiveActivationsProbe();
 // answer_token_text, answer_rank (0: the likeliest of all), answer_probability, answer_logit.
 ProbeType NextTokensProbe();
 
-// Makes record next_tokens from logits [vocabulary]. `answer`: token ids of the answer; may be
+// Makes record next_tokens from logits [vocabulary]. `answer`: the answer's token ids; may be
 // empty.
 Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top,
                         std::span<const int32_t> answer);
 
 // Negative log-likelihood of each token of a text, with a sliding window.
 
-// A window of a text: tokens [begin, end) are run as one prompt, and tokens [first_target, end) are
-// scored.
+// A window of a text: tokens [begin, end) are run as one prompt, [first_target, end) are scored.
 struct TextWindow {
   int64_t begin = 0;
   int64_t end = 0;
@@ -215,8 +214,7 @@ Record PositionAwarenessRecord(const ModelConfig& config,
                                const kernels::AwarenessThreshold& threshold,
                                std::vector<float> scores);
 
-// Returns the threshold of a run: --awareness-alpha if given, else the threshold of the setting
-// (AwarenessRule).
+// Returns the threshold of a run: --awareness-alpha if given, else the setting's (AwarenessRule).
 kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input);
 
 // Returns the threshold as text: ">= 3/tokens", "> 2.5/tokens".
@@ -303,7 +301,7 @@ ProbeType SinkShareProbe();
 // follows the gold passage when it moves.
 
 // Makes record span_attention: span_attention_sum, span_attention_mean [layer, head, span] (gold
-// first, then the others in the order of the text), span_first_token [span]; attention_centre,
+// first, then the others in text order), span_first_token [span]; attention_centre,
 // attention_centre_after_sink, attention_entropy, sink_mass [layer, head]; with a span `gold`,
 // gold_attention, gold_over_uniform [layer, head]. Over several prompts, record gold_following
 // (below).

@@ -22,8 +22,7 @@ struct RopeQuestion {
   double largest_ratio = 0;
 };
 
-// Checks the inputs. Throws Error (usage) if the number of dimensions is odd or a number is out of
-// range.
+// Throws Error (usage) if the number of dimensions is odd or another number is out of range.
 void CheckRopeQuestion(const RopeQuestion& question);
 
 // Returns record `rope`. The first scheme is always `none`; those of Ms-PoE have the name of the

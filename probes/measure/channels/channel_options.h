@@ -46,7 +46,7 @@ ChannelPreset ReadPreset(const OptionSet& options);
 // `is_code`: use the default of the public code.
 std::vector<double> ReadFactors(const OptionSet& options, bool is_code);
 PromptFormat ReadFormat(const OptionSet& options);
-// Returns the kind of validation, "none" for the ranking without one.
+// Returns the kind of validation; "none" for --ranking no-validation.
 std::string ValidationKind(const OptionSet& options);
 
 // Returns the default layers in which a positional channel is scaled: from a quarter (rounded up)

@@ -48,8 +48,7 @@ struct ValidationPlan {
 std::vector<ChannelTrial> MakeTrials(const std::vector<int64_t>& channels,
                                      const std::vector<double>& factors, bool control);
 
-// Returns as many random channels, as controls, as there are candidates; none of them is a
-// candidate.
+// Returns as many random channels, as controls, as there are candidates; none is a candidate.
 std::vector<int64_t> ControlChannels(const std::vector<int64_t>& candidates, int64_t hidden,
                                      uint64_t seed);
 

@@ -22,8 +22,7 @@ struct CellStatistics {
   Interval accuracy_interval;
   double answer_nll = 0;  // mean, nats
   Interval answer_nll_interval;
-  // Mean difference of answer_nll from the first setting, over the samples on which both settings
-  // were run.
+  // Mean difference of answer_nll from the first setting, over samples on which both were run.
   double difference = 0;
   Interval difference_interval;
   double choice_accuracy = 0;
@@ -35,8 +34,7 @@ struct CellStatistics {
   // Perplexity, set by AddPerplexity for tasks that score running text; else NaN.
   double perplexity = kUndefined;
   Interval perplexity_interval = {kUndefined, kUndefined};
-  // Mean perplexity of documents, set by AddDocumentPerplexity for texts of several documents; else
-  // NaN.
+  // Mean perplexity of documents, set by AddDocumentPerplexity for several documents; else NaN.
   double document_perplexity = kUndefined;
   Interval document_perplexity_interval = {kUndefined, kUndefined};
 };
@@ -64,7 +62,7 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
 
 inline constexpr const char* kOutcomeMeans = "outcome_means";
-// Name of an array that only the engine adds to record outcome_means: answer_nll by sample
+// Name of an array that only the engine adds to outcome_means: answer_nll by sample
 // (merged_means.h).
 inline constexpr const char* kNllBySample = "answer_nll_by_sample";
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rank correlations. They are NaN for fewer than two values or if one of the two series is
-// constant.
+// Rank correlations. They are NaN for fewer than two values or if one of the series is constant.
 #pragma once
 
 #include <cstdint>
