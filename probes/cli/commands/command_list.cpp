@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the names of the records that an address selects: all of a file, or one.
+// Returns the names of the records that an address selects: all records of a file, or one.
 std::vector<std::string> NamedRecords(const RunReader& reader, const std::string& inside) {
   if (inside.empty()) return reader.record_names();
   return {inside.substr(0, inside.find('/'))};

@@ -46,8 +46,8 @@ struct ModelComparison {
   std::vector<HeadMeans> heads_after;
 };
 
-// Throws Error (failure) if the task, made of single tokens, makes different texts for the two
-// models.
+// Throws Error (failure) if the task makes different texts for the two models, as
+// single-token tasks do.
 void CheckSameTexts(const std::string& before, const std::string& after, const std::string& task,
                     uint64_t seed, int64_t samples);
 

@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// Without a policy, a browser would load addresses if a later change let one in.
+// With this policy, a browser loads no address, even if a later change inserts one.
 constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
