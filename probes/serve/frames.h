@@ -54,7 +54,7 @@ class FrameReader {
   std::vector<char> buffer_;  // kept unless it is large, so that a frame needs no new pages
 };
 
-// Writes frames on a separate thread, so that a client that stops reading does not block it.
+// Writes frames on a separate thread, so that a client that stops reading blocks no work.
 class FrameWriter {
  public:
   // Writes to `descriptor`, which this object owns and closes.
