@@ -129,7 +129,7 @@ struct CaptureRunRequest {
   // "lens-top": 3}.
   std::string probe_options = "{}";
   bool last_logits = false;  // whether to return record last_logits
-  // Hooks of the caller, which run after those of probes; not owned.
+  // Hooks of the caller, not owned; they run after the hooks of probes.
   std::vector<Hook*> hooks = {};
 };
 
@@ -171,11 +171,11 @@ struct WhatIfReply {
   WhatIfCost cost;
 };
 
-// Receives partial results before all places have been run, as a reply without record `outcome`.
-// While the requested place runs, the reply contains last_query_attention, position_awareness and
-// position_ratio with the attribute layers_done (probes/base/records.h), at most ten times a
-// second. When the requested place has finished before others, the reply contains that place's
-// records, equal to those of the final reply. The function may be empty.
+// Receives partial results of a what-if before all places have been run, as a reply without record
+// `outcome`. While the requested place runs, the reply contains last_query_attention,
+// position_awareness and position_ratio with the attribute layers_done (probes/base/records.h), at
+// most ten times a second. When the requested place has finished before others, the reply contains
+// that place's records, equal to those of the final reply. The function may be empty.
 using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
 
 struct CompareRequest {
@@ -197,7 +197,7 @@ struct ScanRequest {
   // The setting that is combined with every item's term, and under which the reference runs.
   Intervention base = {};
   ScanRange range = {};
-  std::string places = {};  // see ReadPlaces; "": those of the prompt request
+  std::string places = {};  // gold places, see ReadPlaces; "": the prompt request's
   int64_t samples = 5;
   // Ids of the items that run first within each sample, in this order.
   std::vector<std::string> first = {};
@@ -221,7 +221,7 @@ struct ChannelSearchRequest {
 struct PromptChannelsRequest {
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
-  std::string options = "{}";  // ChannelOptions as JSON; those of the validation have no effect
+  std::string options = "{}";  // ChannelOptions as JSON; validation options have no effect
 };
 
 // Requests probes on samples of the current task, at the places of the current prompts.

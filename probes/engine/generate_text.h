@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Generates text and makes a record of it.
+// Generates text after a prompt and makes record `generation` of it.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct GeneratedCell {
   double right = 0;  // full score by the task's rule
   double empty = 0;
   double cut = 0;
-  // Only for tasks whose pieces have answers, else NaN. right + another + none = 1.
+  // `another` and `none` are NaN unless the task's pieces have answers; right + another + none = 1.
   double another = 0;            // gives the answer of another piece
   double none = 0;               // gives the answer of no piece
   std::vector<double> answered;  // share of texts by answered place; may be empty

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prompts whose likelihoods a sample requires: those of its questions, and those of choices,
-// unless the logits of one row compare the choices.
+// The prompts whose likelihoods a sample requires: the prompts of its questions, and of choices
+// unless the logits of one row compare these.
 #pragma once
 
 #include <cstddef>

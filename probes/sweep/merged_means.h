@@ -19,8 +19,8 @@ namespace midscope {
 // Error (failure) if `midscope sweep` did not write the file.
 SweepPlan StoredPlan(const RunReader& file);
 
-// Returns the summaries over all samples of the merge (SweepSummaries), equal to those of a single
-// run. Throws Error (failure).
+// Returns the summaries (SweepSummaries) over all samples of the merged files, equal to the
+// summaries of a single run. Throws Error (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
                                     const JobContext& context = {});
 // Returns the summaries over all samples of the merge, with the plan of the merged files, and

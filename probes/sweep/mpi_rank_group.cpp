@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kAskTag = 1;   // rank -> 0: a Message
 constexpr int kGiveTag = 2;  // 0 -> rank: a sample, kNoMore, or whether a sample was taken back
-constexpr int kEndTag = 3;   // rank -> all others: its work in Agree has thrown
+constexpr int kEndTag = 3;   // rank -> all others: the rank's work in Agree has thrown
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
 constexpr std::chrono::milliseconds kWatchTime(20);

@@ -21,8 +21,8 @@ inline constexpr const char* kSampleGroup = "sample_group";
 // question_text, answer_text, expected_answers, and sample_group if there are several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 
-// Returns the prompts from which patches take values: those of the sample and of the next one, at
-// any place, and request.source_prompts. `request` must outlive them.
+// Returns the prompts from which patches take values: the prompts of this sample and the next one,
+// at any place, and request.source_prompts. `request` must outlive them.
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
 // Returns answer_nll of each place's answer in the source run of the settings' first patch (all

@@ -126,7 +126,7 @@ std::vector<std::string> TextsOfPlaces(const std::string& requested,
   return texts.size() == shares.size() ? texts : std::vector<std::string>();
 }
 
-// Makes a plan from the stored plan of a batch of probes; its places are those of the record.
+// Makes a sweep plan from the stored plan of a batch of probes, with the places of the record.
 SweepPlan PlanOfBatch(const RunReader& reader, const Record& record,
                       const std::vector<double>& shares) {
   const auto json = nlohmann::json::parse(reader.plan_json(), nullptr, false);

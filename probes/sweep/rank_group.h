@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The processes ("ranks") that share a sweep or tuning: only this process, or those of an MPI job.
-// A sweep's samples are assigned one by one to free ranks; each rank writes its finished samples to
-// separate files (data/sweep/rank_parts.h), so that only sample numbers are sent between processes.
+// The processes ("ranks") that share a sweep or tuning: only this process, or the processes of an
+// MPI job. A sweep's samples are assigned one by one to free ranks; each rank writes its finished
+// samples to separate files (data/sweep/rank_parts.h), so that only sample numbers are sent between
+// processes.
 #pragma once
 
 #include <atomic>

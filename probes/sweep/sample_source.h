@@ -25,8 +25,8 @@ class SampleSource {
   // Cancelled.
   virtual std::optional<int64_t> Next(const JobContext& context) = 0;
   // Returns a sample that exceeds this process's memory to the queue for another process, and ends
-  // this source. Returns false, without effect, if there is no other process or it was given back
-  // before.
+  // this source. Returns false, without effect, if there is no other process or the sample was
+  // given back before.
   virtual bool GiveBack(int64_t /*sample*/) { return false; }
   // Returns the number of samples that other processes have finished; 0 if unknown.
   virtual int64_t done_elsewhere() const { return 0; }

@@ -69,8 +69,8 @@ struct SweepRun {
   SampleSource* source = nullptr;
   int64_t done_before = 0;  // samples in files of earlier jobs; counted in the progress
   int64_t trace_memory_bytes = kTraceMemoryBytes;
-  int64_t checkpoint_samples = 20;  // checkpoint after this many samples (0: never) ...
-  double checkpoint_seconds = 30;   // ... or after this time, whichever comes first
+  int64_t checkpoint_samples = 20;  // samples after which a checkpoint is written; 0: never
+  double checkpoint_seconds = 30;   // seconds after which one is written, if that is earlier
   // Called after every sample with all results so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
   // Order in which settings run, and callback for each answer_nll (SampleRequest).

@@ -33,7 +33,7 @@ struct ArmCost {
   const SweepPlan& plan;
   const std::vector<TaskQuestion>& questions;
   const ModelConfig& config;
-  // Returns the number of tokens that follow a prompt and are run again in each run of it.
+  // Returns the number of tokens that follow a prompt; every run of the prompt runs them again.
   std::function<int64_t(const TaskQuestion& question)> behind;
   ShareOfChange share_of_change;
 

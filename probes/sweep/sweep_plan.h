@@ -63,8 +63,7 @@ struct SweepPlan {
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
   std::vector<SweepSetting> settings;  // differences are relative to the first setting
   bool attention = false;              // store last-query attention (first setting and place)
-  // For each place, its relative position between the task's first and last place, 0 to 1; empty:
-  // unknown.
+  // [place]: relative position between the task's first and last place, 0 to 1; empty: unknown.
   std::vector<double> place_shares = {};
   // Printed texts of places ("50 %"), if they are not printed by rank; else empty.
   std::vector<std::string> place_texts = {};
@@ -73,7 +72,7 @@ struct SweepPlan {
   // user requested; "": the instruction set of this CPU.
   std::string instructions = {};
 
-  // If set, the settings are those of this scan: they run together (SampleRequest::together) and
+  // The scan, if any, that defines the settings: they run together (SampleRequest::together) and
   // are summarised by their effects (scan_effects.h).
   std::optional<Scan> scan = {};
 

@@ -47,8 +47,8 @@ struct SampleRequest {
   // Whether settings that change only the last rows run as rows of one batch
   // (WhatIf::EvaluateEach). The last bits of their results then depend on the other settings.
   bool together = false;
-  // For patches: returns the prompt of this sample or of the one `samples_on` further on, with its
-  // gold piece at any place. Empty: only this sample at `places`.
+  // For patches: returns the prompt of the sample whose number is larger by `samples_on`, with its
+  // gold piece at any place. Empty: patches use only this sample at `places`.
   std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
   std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
   // The order in which settings run, as indices into `settings`; empty: EvaluationOrder.

@@ -86,10 +86,11 @@ struct SweepStatistics {
 inline constexpr const char* kSettingStatistics = "setting_statistics";
 inline constexpr const char* kSettingComparisons = "setting_comparisons";
 
-// Computes the statistics. The result depends only on the outcomes, in any order, and on the plan's
-// seed. `tests`: the two records below from a file of the sweep. If their means equal those of the
-// outcomes, the results of the 10,000 permutations are taken from these records; otherwise the
-// tests are computed on all hardware threads. Throws Cancelled.
+// Computes the statistics of a sweep. The result depends only on the outcomes, in any order, and on
+// the plan's seed. `tests`: records setting_statistics and setting_comparisons in the sweep's file.
+// If their means are equal to those of the outcomes, the results of the 10,000 permutations are
+// taken from these records; otherwise the tests are computed on all hardware threads. Throws
+// Cancelled.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                              const std::vector<Record>& tests = {}, const JobContext& context = {});
 

@@ -69,7 +69,8 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// If a file is damaged, reports it, continues with the others, and fails at the end.
+// Runs `list`. If a file is damaged, reports it, continues with the next file, and fails at the
+// end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();

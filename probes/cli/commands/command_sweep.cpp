@@ -37,7 +37,8 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  // With a file, the tests have been computed: no second progress report, and no interruption.
+  // Tests in a file have been computed already: neither report their progress again nor interrupt
+  // them.
   const JobContext job = file.empty() ? input.job : JobContext();
   return MakeReport(cell, file, sweep.plan, sweep.result, job);
 }

@@ -13,7 +13,7 @@
 namespace midscope::cli {
 
 struct PictureRequest {
-  std::string address;  // of a results file or of a record in it
+  std::string address;  // path of a results file, or of a record in it
   std::string format;   // "png", "svg" or "pdf"
   std::string heads;    // heads whose attention is drawn; "": chosen by midscope-gui
   std::vector<std::string> references;  // sweeps whose means are drawn beside the outcome

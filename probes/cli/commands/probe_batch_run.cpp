@@ -172,7 +172,7 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
   const bool resume = batch.options().Flag("resume");
   std::optional<SweepLock> lock;
   if (leads) lock.emplace(file);
-  // The old results file stays until the new one has a sample.
+  // With --overwrite, removes earlier stored prompts; the results file stays until it is replaced.
   std::error_code ignored;
   if (leads && batch.options().Flag("overwrite"))
     fs::remove_all(KeptPrompts::FolderOf(file), ignored);

@@ -21,8 +21,8 @@ struct ReportSection {
   std::string without_pictures;  // reason if there are no pictures; else ""
 };
 
-// Adds a section about the file to the page, with headings of `level` and below. The numbers are
-// those of `midscope show`. Throws Error (failure) if the file is damaged; Cancelled.
+// Adds a section about the file to the page, with headings of `level` and below. `midscope show`
+// prints the same numbers. Throws Error (failure) if the file is damaged; Cancelled.
 ReportSection AddReportSection(const RunReader& reader, int level, const JobContext& job,
                                HtmlPage& page);
 

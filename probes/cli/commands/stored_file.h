@@ -56,7 +56,7 @@ std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 CellReport StoredReport(const RunReader& reader, const std::string& places = "",
                         const JobContext& job = {});
 
-// Returns whether `midscope channels` wrote the file; the plan in such a file is not a sweep's.
+// Returns whether `midscope channels` wrote the file; such a file has no sweep plan.
 bool IsChannelSearch(const RunReader& reader);
 // Return the tables of a file that `midscope scan` (with plan `plan`) or `midscope channels` wrote.
 // Throw Error (failure) if the file is damaged; Cancelled.

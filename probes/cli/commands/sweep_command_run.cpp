@@ -76,7 +76,7 @@ void RemoveSweep(const std::string& file) {
   std::filesystem::remove(JournalPath(file), ignored);
 }
 
-// With --resume and without --places, uses the places of the file.
+// With --resume and without --places, sets the plan's places to those in the file.
 void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
   try {
     const SweepPlan stored = StoredPlan(RunReader(file));
@@ -452,7 +452,7 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
                                   bool resume) const {
   SweepStoreOptions store_options;
   store_options.resume = resume;
-  // With several processes, every part is a new file.
+  // With several processes, every rank writes a new part file, so --overwrite does not apply to it.
   store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
   if (resume) store_options.earlier_plan = EarlierPlan(file, plan);

@@ -73,8 +73,8 @@ class SweepCommandRun {
                       const std::string& same_command) const;
   // Runs the sweep in memory. If it is cancelled, prints the results so far, which no file stores.
   SweepResult RunWithoutFile(SweepRun& run, const PrintPart& print_part) const;
-  // For --add: merges the plan of `file` into `plan`, the requested one; returns whether the file's
-  // samples must be run again.
+  // For --add: merges the plan stored in `file` into `plan`; returns whether all samples must be
+  // rerun.
   bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const;
   // Runs the whole plan into a new file, which replaces `file` when it is complete.
   SweepResult RunAgain(SweepRun& run, const std::string& file) const;

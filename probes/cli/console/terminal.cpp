@@ -111,7 +111,7 @@ class TerminalLines : public LineSource {
     int count = 0;
     const char* typed = el_gets(editor_, &count);
     constexpr char kEndOfText = 4;
-    // For Ctrl-D on an empty line, el_gets returns nothing or the character itself.
+    // If the user types Ctrl-D on an empty line, el_gets returns nothing or the character itself.
     if (!typed || count <= 0 || (count == 1 && typed[0] == kEndOfText)) {
       at_end_ = true;
       return;

@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// With this policy, a browser loads no address, even if a later change inserts one.
+// The page's Content-Security-Policy makes browsers load no address, even if one is inserted later.
 constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -13,8 +13,9 @@
 
 namespace midscope::cli {
 
-// For each device: its facts and, under `memory`, for each dtype, the bytes of the weights and of
-// prompts of `lengths` tokens with all layers on that device, and whether both fit its free memory.
+// Returns the facts of each device and, under `memory`, for each dtype, the bytes of the weights
+// and of prompts of `lengths` tokens with all layers on that device, and whether both fit its free
+// memory.
 nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
                                    const ModelConfig& config, const std::vector<int64_t>& lengths);
 // Returns a table of the devices, and of the memory that the model needs on each for prompts of the

@@ -38,7 +38,7 @@ float LensDot(std::span<const float> a, std::span<const float> b) {
   return static_cast<float>(sum);
 }
 
-// Returns the positions whose rows are read: those of --lens-at, and the last one.
+// Returns the positions whose rows are read: the positions of --lens-at, and the last position.
 std::vector<int64_t> LensPositions(const ProbeInput& input) {
   std::vector<int64_t> rows = ChosenPromptRows(input.prompt, input.options.Text(kLensAt), kLensAt);
   const int64_t last = input.prompt_tokens() - 1;

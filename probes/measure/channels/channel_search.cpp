@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kFirstDrawn =
-    30;  // earlier values exceed all others by far (massive activations)
+    30;  // first plotted position; earlier values exceed all others by far (massive activations)
 
 // Finds the trend of one channel in every layer.
 ChannelScore ScoreTrends(const HiddenSums& sums, int64_t channel, int64_t skip, const CubicFit& fit,

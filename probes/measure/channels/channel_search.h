@@ -33,8 +33,8 @@ enum class SearchVariant { kPaper, kCode };
 
 struct ChannelSearchOptions {
   HiddenSumsPlan states;          // 24 prompts by default; the public code runs 200
-  int64_t trend_skip = 100;       // number of first positions excluded from the trend ...
-  int64_t smoothness_skip = 200;  // ... and of the smoothness
+  int64_t trend_skip = 100;       // number of first positions excluded from the trend
+  int64_t smoothness_skip = 200;  // number of first positions excluded from the smoothness
   int64_t smoothing_window = 11;  // 0 or 1: no smoothing before second differences
   int64_t threshold = 0;  // epsilon: a channel needs a trend in more layers than this (kFull)
   SearchRanking ranking = SearchRanking::kFull;

@@ -49,7 +49,7 @@ void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
 inline constexpr const char* kPerplexityMethod = "Student's t of the ratio of sums, in nats";
 
 // Returns the mean wall time per sample, [setting], over the samples on which the setting was run;
-// empty if no sample has it.
+// empty if no sample has a wall time.
 std::vector<double> MeanSettingSeconds(const std::vector<SampleOutcome>& outcomes, size_t settings);
 
 // Returns the statistics of cells [setting, place]. Sums over the samples in ascending order,

@@ -55,7 +55,7 @@ bool FindRange(std::span<const double> values, double& low, double& high) {
 
 struct CubicFit::Basis {
   Terms powers;
-  Terms steps;  // powers at the next position minus powers at this one
+  Terms steps;  // row i: powers at position i + 1 minus powers at position i
   Eigen::HouseholderQR<Terms> qr;
 
   Eigen::Matrix<double, kTerms, 1> Coefficients(std::span<const double> values) const {
