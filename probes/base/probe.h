@@ -82,7 +82,7 @@ struct ProbeType {
   // Returns whether the options request the probe. If empty, the probe always runs.
   std::function<bool(const OptionSet&)> wanted{};
   bool on_request = false;  // runs only if --probes names it
-  bool large = false;       // with several prompts, runs only if --probes names it
+  bool large = false;       // whether it runs for several prompts only if --probes names it
   bool own_runs = false;    // runs the decoder itself, in Finish; prompts may have any length
   // Makes the probe. Throws Error if an option does not fit the model, or the prompt has nothing to
   // measure (no answer, for example).

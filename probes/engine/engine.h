@@ -88,14 +88,14 @@ struct PromptRequest {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": DefaultPlaces
-                       // (first, quarter, middle, three quarters, last)
+  std::string places;  // places of the gold piece, see ReadPlaces (task_prompt.h); "":
+                       // DefaultPlaces (first, quarter, middle, three quarters, last)
 
   std::string text;        // own text, unchanged
   int64_t gold_begin = 0;  // byte range of the gold passage; empty: none
   int64_t gold_end = 0;
   std::string answer;              // "": no answer to score
-  std::vector<SpanRequest> spans;  // other passages of own text
+  std::vector<SpanRequest> spans;  // passages of own text other than gold
   // Own text: byte ranges of exchangeable pieces. The piece with the gold passage moves among the
   // others (data/tasks/pieces_task.h), with one prompt per place of `places`. Empty: one prompt.
   std::vector<ByteSpan> pieces;

@@ -24,7 +24,7 @@ inline constexpr char kAnswerNllNoise[] = "answer_nll_noise";
 
 // The records of one setting that are computed from the logits of the last rows.
 struct SettledOutcome {
-  Record outcome;  // over all places
+  Record outcome;  // record `outcome` over all places
   // [place]: records next_tokens and, if the prompt has an answer, answer.
   std::vector<std::vector<Record>> of_places;
 };

@@ -22,9 +22,9 @@ namespace midscope {
 // The rows and heads of a hook point that a client requests.
 struct CapturePart {
   HookPoint point;
-  std::string name;  // as the client wrote it
+  std::string name;  // the part's name in the request
   enum class Rows { kAll, kLast, kAnswer, kList } rows = Rows::kAll;
-  std::vector<int64_t> row_list;  // for kList; ascending
+  std::vector<int64_t> row_list;  // row numbers for kList, ascending
   std::vector<int64_t> heads;     // empty: all
 
   // Returns the requested rows of a sequence, ascending. kLast: the last prompt row; kAnswer: the

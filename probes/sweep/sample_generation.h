@@ -19,7 +19,7 @@ inline constexpr const char* kGenerationScore = "generation_score";  // [setting
 
 // The settings that can be run on the sample, and the reasons why others cannot.
 struct RunnableSettings {
-  std::vector<size_t> order;  // in EvaluationOrder
+  std::vector<size_t> order;  // runnable settings in EvaluationOrder
   std::vector<std::string> failures;
 
   bool Has(size_t setting) const { return failures[setting].empty(); }

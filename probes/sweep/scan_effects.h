@@ -27,7 +27,7 @@ namespace midscope {
 inline constexpr double kLeastDifference = 0.01;  // nats
 
 struct RecoveredShare {
-  double share = 0;   // of the means; NaN if they differ by < kLeastDifference
+  double share = 0;   // share of the means; NaN if they differ by < kLeastDifference
   Interval interval;  // 95 %, by Student's t of patched - share * source; or NaN
 };
 
@@ -39,8 +39,8 @@ inline constexpr const char* kScanRecord = "scan";
 
 struct ScanEffect {
   double effect = 0;  // mean over samples, in nats; NaN: no samples
-  Interval interval;  // by Student's t of the samples' differences
-  double p = 0;       // from JointPValues, adjusted for all items (and places)
+  Interval interval;  // 95 %, by Student's t of the samples' differences
+  double p = 0;       // p value from JointPValues, adjusted for all items (and places)
 };
 
 struct ScanEffects {

@@ -45,7 +45,7 @@ std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
 struct SweepPlan {
-  std::string task;                  // with all parameters, "list:lines=20"
+  std::string task;                  // task with all parameters, "list:lines=20"
   std::string task_files_hash = {};  // hash of the files that the task reads; "": none
   // If lines can be appended to the task's file (GrowingFileBytes), its size in bytes and the
   // task's number of places, which appended lines may change; 0 otherwise.

@@ -70,9 +70,9 @@ struct SweepStatistics {
   // Methods of the intervals of one measure.
   struct Methods {
     std::string measure;
-    std::string mean;  // for the mean of a cell
+    std::string mean;  // method for the mean of a cell
     std::string mean_over_places;
-    std::string difference;  // for the difference of two settings at one place
+    std::string difference;  // method for the difference at one place
     std::string difference_over_places;
   };
 

@@ -30,7 +30,7 @@ constexpr size_t kRunsShown = 5;
 struct Question {
   const PositionSampler* sampler = nullptr;
   std::vector<const PositionSampler*> samplers;  // the sampler and those it is compared with
-  PositionRequest request;                       // for `sampler`
+  PositionRequest request;                       // the request to `sampler`
   SampleRange range;
   bool coverage = false;
 };

@@ -20,7 +20,7 @@ namespace midscope::cli {
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
-  std::string place_text;  // as printed; "mean": over the chosen places
+  std::string place_text;  // the printed place; "mean": over the chosen places
   bool is_mean = false;    // whether this is the mean over the chosen places; `place` is then 0
   size_t file = 0;
   int64_t samples = 0;

@@ -16,11 +16,11 @@ namespace midscope::cli {
 
 // The outcome of a sweep by setting and gold place, as read from a file.
 struct FileOutcome {
-  std::string task;  // with all parameters; "" if not in the file
+  std::string task;  // task with all parameters; "" if not in the file
   // The task without paths, with a hash of the contents of its files: equal for equal questions.
   std::string asked;
   uint64_t seed = 1;
-  std::vector<std::string> settings;  // in canonical form
+  std::vector<std::string> settings;  // settings in canonical form
   std::vector<int64_t> places;
   std::vector<double> accuracy;    // [setting, place]
   std::vector<double> answer_nll;  // [setting, place]

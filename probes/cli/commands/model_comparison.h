@@ -23,7 +23,7 @@ void RunOther(const std::string& name, const CommandInput& input,
 
 struct HeadMeasure {
   std::string name;    // "gold attention"
-  std::string record;  // in a file of midscope probe
+  std::string record;  // name of a record in a file of midscope probe
   std::string array;   // [..., layer, head]
 };
 // Returns the measures of heads that are compared.
@@ -39,7 +39,7 @@ struct HeadMeans {
 };
 
 struct ModelComparison {
-  std::string task;                     // with all parameters
+  std::string task;                     // task with all parameters
   std::vector<ComparedCell> before;     // outcomes by setting and place, and mean over places
   std::vector<ComparedCell> after;      // as `before`, with the difference after - before
   std::vector<HeadMeans> heads_before;  // [measure]

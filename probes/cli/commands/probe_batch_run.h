@@ -26,7 +26,7 @@ struct ProbeBatchReport {
   ProbeCell cell;
   std::vector<int64_t> samples;  // finished samples
   std::vector<int64_t> places;
-  std::vector<Record> records;  // only on rank 0
+  std::vector<Record> records;  // results, only on rank 0
 };
 
 class ProbeBatchRun {

@@ -23,7 +23,7 @@ namespace midscope::cli {
 
 struct FinishedSweep {
   SweepPlan plan;
-  SweepResult result;  // only on rank 0
+  SweepResult result;  // the result is only on rank 0
 };
 
 class SweepCommandRun {

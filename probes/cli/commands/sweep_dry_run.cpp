@@ -48,8 +48,8 @@ struct PlannedCell {
   double token_cost = kGeneratedTokenCost;  // cost of a generated token, in prompt tokens
   double seconds_to_open = 0;
   int64_t weight_bytes = 0;
-  int64_t trace_bytes = 0;      // upper bound for one sample
-  int64_t attention_bytes = 0;  // size in the file, per sample
+  int64_t trace_bytes = 0;      // size of the traces of one sample, upper bound
+  int64_t attention_bytes = 0;  // size of attention in the file, per sample
   std::string too_long;         // why a measured sample can't run; "": none
 
   double seconds_of_sample() const { return sample.TokensOfWork(token_cost) / throughput; }
@@ -210,7 +210,7 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
 // The measured and estimated values of a dry run.
 struct DryRun {
   std::vector<PlannedCell> cells;
-  std::vector<Schedule> schedules;  // for one process and, if more, for --ranks
+  std::vector<Schedule> schedules;  // one process and, if more, --ranks
   std::vector<std::string> advice;
 
   int64_t Most(int64_t PlannedCell::*bytes) const {

@@ -28,12 +28,12 @@ struct CellReport {
   int64_t too_long = 0;         // failed samples whose prompt is too long
   int64_t partly_failed = 0;    // samples on which some settings were not run
   std::string setting_failure;  // the first failure of a setting
-  std::string generation_mean;  // from GenerationMeanText
+  std::string generation_mean;  // text from GenerationMeanText
   GeneratedOutcomes generated;
   std::vector<MeasureGroups> groups = {};
   PromptCuts cuts = {};
-  std::string failed_samples = {};  // from FailedSamplesText
-  std::string chosen_places = {};   // from ChosenPlacesText; "": all places of the sweep
+  std::string failed_samples = {};  // text from FailedSamplesText
+  std::string chosen_places = {};   // text from ChosenPlacesText; "": all places
 };
 
 // Makes the report; computes the tests if `result` does not have them (SweepResult::tests), and

@@ -19,7 +19,7 @@
 namespace midscope::cli {
 namespace {
 
-constexpr int64_t kWarmUp = 10;  // as in CREAM's base model
+constexpr int64_t kWarmUp = 10;  // default number of steps, as for CREAM's base model
 constexpr double kAlphaPerRank = 2;
 
 // Returns whether an option does not change the result of a tuning run.

@@ -21,7 +21,7 @@ namespace midscope::cli {
 struct CommandInput {
   const OptionSet& options;
   const JobContext& job;            // progress, cancellation by Ctrl-C, messages to standard error
-  const std::string& command_line;  // as typed, for the provenance
+  const std::string& command_line;  // command line as typed, for the provenance
   std::ostream& out;                // results; throws if they cannot be written
   std::unique_ptr<RankGroup>& ranks;  // set by a command with several processes; used until the end
 };

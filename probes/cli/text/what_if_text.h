@@ -12,7 +12,7 @@
 namespace midscope::cli {
 
 struct WhatIfOutcomeRow {
-  std::string setting;             // as PrintIntervention prints it
+  std::string setting;             // text from PrintIntervention
   double answer_nll = 0;           // nats; NaN: no answer
   bool correct = false;            // whether the answer is the greedy continuation
   bool beyond_context = false;     // whether the prompt exceeds the context

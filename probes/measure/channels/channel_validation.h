@@ -34,7 +34,7 @@ struct ValidationLoss {
 inline constexpr ValidationLoss kCodeLoss = {true, true, true};
 
 struct ValidationPlan {
-  std::string task;   // with all parameters, "list:lines=20"
+  std::string task;   // task with all parameters, "list:lines=20"
   uint64_t seed = 1;  // seed of the examples
   int64_t examples = 100;
   std::vector<int64_t> places;

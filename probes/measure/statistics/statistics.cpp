@@ -250,7 +250,7 @@ class CellPermuter {
   size_t cells_;
   size_t width_;
   SplitMix64 random_;
-  std::vector<SplitMix64::Bound> bounds_;  // by number of remaining cells
+  std::vector<SplitMix64::Bound> bounds_;  // random bounds by number of remaining cells
 };
 
 // Runs the permutations. `numbers` computes one number per cell from the columns' means.
