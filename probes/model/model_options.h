@@ -20,7 +20,7 @@ struct OpenRequest {
   std::string products = "float";  // "int16", "int8"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
-  std::string device = "cpu";    // core/compute/placement.h
+  std::string device = "cpu";    // device or layers per device (core/compute/placement.h)
   bool sliding_window = true;    // DecoderOptions::sliding_window
   bool beyond_context = false;   // DecoderOptions::beyond_context
 };

@@ -18,7 +18,7 @@ inline constexpr double kVerdictLevel = 0.05;
 
 struct PlaceVerdict {
   size_t setting = 0;
-  std::string measure;  // the measure that is tested
+  std::string measure;  // name of the measure that the verdict is about
   // Whether the place matters; nullopt if the samples allow no test.
   std::optional<bool> matters;
   double p = kUndefined;           // SettingStatistics::place_p

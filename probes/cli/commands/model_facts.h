@@ -17,7 +17,7 @@ namespace midscope::cli {
 struct InterventionSupport {
   std::string term;  // "ms-poe"
   bool supported = false;
-  std::string why_not;  // "" if supported
+  std::string why_not;  // reason if not supported, else ""
 };
 
 struct TokenizerFacts {

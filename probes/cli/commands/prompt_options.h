@@ -29,8 +29,7 @@ std::vector<Parameter> SourcePromptOptions();
 // unreadable or not UTF-8, or a name occurs twice.
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 
-// Checks that exactly one source of text is given; called before a model is loaded. Throws Error
-// (usage).
+// Throws Error (usage) unless exactly one source of text is given; called before a model is loaded.
 void CheckTextSource(const OptionSet& options);
 
 // Returns the text of --prompt or --prompt-file, unchanged. Throws Error if unreadable or not

@@ -209,7 +209,7 @@ class TextProbe : public Probe {
   int64_t window_ = 0;
   int64_t stride_ = 0;
   bool beyond_ = false;                  // whether windows exceed the context
-  std::vector<double> nll_;              // [position - 1]
+  std::vector<double> nll_;              // [position - 1], nats
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };
 

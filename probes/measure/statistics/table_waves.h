@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Analyses a table of positions: the waves in its channels and the similarity of its rows.
+// Analyses a table of position embeddings: the waves in its channels, the similarity of its rows.
 #pragma once
 
 #include <cstdint>
