@@ -26,7 +26,7 @@
 namespace midscope {
 
 struct RecordOrigin {
-  std::string intervention{};  // "": no run (`prompt`), or a setting axis
+  std::string intervention{};  // the setting; "": no run (`prompt`), or a setting axis
   std::string task{};
   int64_t seed = 0;
   int64_t sample = 0;

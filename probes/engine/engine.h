@@ -85,7 +85,7 @@ struct ModelSummary {
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.
 struct PromptRequest {
-  std::string task = "list:lines=20";  // empty: own text
+  std::string task = "list:lines=20";  // name and parameters; empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
   std::string places;  // places of the gold piece, see ReadPlaces (task_prompt.h); "":
@@ -193,7 +193,7 @@ struct CompareRequest {
 // `none`.
 struct ScanRequest {
   std::string over = "heads";
-  std::string term = {};  // "": the default term of the kind
+  std::string term = {};  // intervention term; "": the default term of the kind
   // The setting that is combined with every item's term, and under which the reference runs.
   Intervention base = {};
   ScanRange range = {};

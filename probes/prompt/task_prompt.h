@@ -47,7 +47,7 @@ void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t 
 struct OwnText {
   std::string text;
   std::vector<SpanRequest> spans = {};
-  std::string answer = {};  // "": nothing to score
+  std::string answer = {};  // expected answer; "": nothing to score
 };
 
 // Makes the prompt of a user's own text, which becomes the user's message in a chat template. Spans

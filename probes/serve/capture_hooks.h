@@ -25,7 +25,7 @@ struct CapturePart {
   std::string name;  // the part's name in the request
   enum class Rows { kAll, kLast, kAnswer, kList } rows = Rows::kAll;
   std::vector<int64_t> row_list;  // row numbers for kList, ascending
-  std::vector<int64_t> heads;     // empty: all
+  std::vector<int64_t> heads;     // requested heads; empty: all heads
 
   // Returns the requested rows of a sequence, ascending. kLast: the last prompt row; kAnswer: the
   // last prompt row and all rows after it.

@@ -18,7 +18,7 @@ namespace midscope {
 struct CurveInput {
   std::string model;
   SweepPlan plan;
-  std::vector<CellStatistics> means;  // [setting, place]
+  std::vector<CellStatistics> means;  // statistics of each cell, [setting, place]
   SweepStatistics statistics;
   double prompt_tokens = 0;  // mean number of tokens of the prompts
   // Mean attention on the gold over samples, [place], for a file of midscope probe

@@ -37,8 +37,8 @@ struct GenerationArrays {
   // Place of the piece whose answer the text gives (AnsweredPiece), numbered as in the task;
   // kNoPlace: none. This array and the next two are empty if pieces have no answers.
   std::vector<int64_t> answered_place;
-  std::vector<int64_t> first_piece_place;  // [place]
-  std::vector<int64_t> last_piece_place;   // [place]
+  std::vector<int64_t> first_piece_place;  // place of the first piece, [place]
+  std::vector<int64_t> last_piece_place;   // place of the last piece, [place]
 };
 
 // Generates and scores the texts of a sample under all runnable settings. Adds the wall time of

@@ -45,13 +45,13 @@ struct ScanEffect {
 
 struct ScanEffects {
   int64_t samples = 0;             // samples on which every setting was run
-  std::vector<ScanEffect> places;  // [item, place]
+  std::vector<ScanEffect> places;  // effects, [item, place]
   std::vector<ScanEffect> means;   // [item]: mean over places
   // [item]: effect at the middle place minus the mean of first and last place; empty for fewer than
   // three places.
   std::vector<ScanEffect> middles;
   // Recovered shares of a scan with patches; otherwise these arrays are empty.
-  std::vector<RecoveredShare> shares;       // [item, place]
+  std::vector<RecoveredShare> shares;       // recovered shares, [item, place]
   std::vector<RecoveredShare> mean_shares;  // [item]: share of the sums over places
 };
 

@@ -31,7 +31,7 @@ struct LikelihoodArrays {
   std::vector<double> nll;  // [setting, place]; NaN: not known
   std::vector<uint8_t> correct;
   std::vector<double> choice_score;  // [setting, place], by the task's rule; empty: no choices
-  std::vector<double> choice_nll;    // [setting, place, choice]
+  std::vector<double> choice_nll;    // nats, [setting, place, choice]
   std::vector<float> attention;
   std::vector<double> source_nll;  // [place]; empty: nothing is patched
   std::vector<size_t> runs;        // [setting]: number of prompts that were run

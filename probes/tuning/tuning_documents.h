@@ -14,7 +14,7 @@
 namespace midscope {
 
 struct TuningDocument {
-  std::vector<int32_t> ids;      // [token]
+  std::vector<int32_t> ids;      // token ids, [token]
   std::vector<uint8_t> in_loss;  // [token]: TuningSample::in_loss; empty: all
 };
 

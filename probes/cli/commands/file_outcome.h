@@ -22,8 +22,8 @@ struct FileOutcome {
   uint64_t seed = 1;
   std::vector<std::string> settings;  // settings in canonical form
   std::vector<int64_t> places;
-  std::vector<double> accuracy;    // [setting, place]
-  std::vector<double> answer_nll;  // [setting, place]
+  std::vector<double> accuracy;    // share of correct answers, [setting, place]
+  std::vector<double> answer_nll;  // mean, nats, [setting, place]
   // [setting, place]: generation_score if there is one, else the score of choices, else accuracy.
   std::vector<double> answered;
   std::vector<Interval> answered_interval = {};  // [setting, place]; NaN if the file has none

@@ -33,7 +33,7 @@ const std::vector<HeadMeasure>& HeadMeasures();
 struct HeadMeans {
   int64_t layers = 0;
   int64_t heads = 0;
-  std::vector<double> values;  // [layer, head]
+  std::vector<double> values;  // mean of the measure, [layer, head]
   // Returns the indices of the `count` largest values, the largest first.
   std::vector<size_t> Largest(size_t count) const;
 };
@@ -42,7 +42,7 @@ struct ModelComparison {
   std::string task;                     // task with all parameters
   std::vector<ComparedCell> before;     // outcomes by setting and place, and mean over places
   std::vector<ComparedCell> after;      // as `before`, with the difference after - before
-  std::vector<HeadMeans> heads_before;  // [measure]
+  std::vector<HeadMeans> heads_before;  // means by head, [measure]
   std::vector<HeadMeans> heads_after;
 };
 

@@ -60,7 +60,7 @@ struct NumberBeside {
 
 // A published number for which the run has no corresponding result.
 struct NumberAlone {
-  std::string model;  // "" if the table does not name it
+  std::string model;  // name of the model; "" if the table does not name it
   std::string text;   // "ROW, COLUMN: reason why the run has no such number"
 };
 

@@ -20,9 +20,9 @@ namespace midscope::cli {
 // The report of the sweep of one grid cell (model, task, size, seed); most sweeps have one cell.
 struct CellReport {
   SweepCell cell;
-  std::string file;  // "": no file
+  std::string file;  // path of the results file; "": no file
   SweepPlan plan;
-  std::vector<CellStatistics> means;  // [setting, place]
+  std::vector<CellStatistics> means;  // statistics of each cell, [setting, place]
   SweepStatistics statistics;
   int64_t failed = 0;           // number of failed samples
   int64_t too_long = 0;         // failed samples whose prompt is too long

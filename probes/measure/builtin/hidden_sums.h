@@ -36,7 +36,7 @@ struct HiddenSums {
   int64_t positions = 0;
   int64_t channels = 0;
   std::vector<int64_t> layers;
-  std::vector<double> sums;  // [layer, position, channel]
+  std::vector<double> sums;  // sums over prompts, [layer, position, channel]
 
   // Returns the mean of one channel after block layers[layer], for each position from `first` on.
   std::vector<double> Series(size_t layer, int64_t channel, int64_t first) const;

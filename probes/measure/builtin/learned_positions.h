@@ -12,7 +12,7 @@
 namespace midscope {
 
 struct PositionTable {
-  std::vector<float> values;  // [positions, dimensions]
+  std::vector<float> values;  // embeddings, [positions, dimensions]
   int64_t positions = 0;      // at least 2
   int64_t dimensions = 0;
   double base = 1e4;  // base of the sinusoidal encoding; > 1

@@ -34,7 +34,7 @@ struct ChannelPreset {
   int64_t prompts = 24;
   std::string validate = "list";
   std::string pairs = "10";
-  std::string key_value_places;  // "": the task's default
+  std::string key_value_places;  // gold places; "": the task's default
   int64_t list_examples = 100;
   int64_t key_value_examples = 40;
 };

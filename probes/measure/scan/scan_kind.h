@@ -27,8 +27,8 @@ struct ScanItem {
 // Restricts the items that a scan runs.
 struct ScanRange {
   LayerSet layers;
-  std::vector<int64_t> channels;      // empty: all
-  std::vector<int64_t> rotary_pairs;  // empty: all
+  std::vector<int64_t> channels;      // channels to scan; empty: all
+  std::vector<int64_t> rotary_pairs;  // rotary pairs to scan; empty: all
   std::vector<std::string> spans;     // names of passages
   bool operator==(const ScanRange&) const = default;
 };

@@ -31,7 +31,7 @@ struct SampleOutcome {
   std::vector<std::string> failures = {};
   // [setting]: whether a prompt exceeds the context. Empty: no prompt does.
   std::vector<uint8_t> beyond_context = {};
-  std::vector<int64_t> answer_tokens = {};  // [place]
+  std::vector<int64_t> answer_tokens = {};  // number of answer tokens, [place]
   // [place]: answer_nll of the answer in the source run of patches, in nats. Empty: nothing is
   // patched.
   std::vector<double> source_nll = {};
@@ -40,8 +40,8 @@ struct SampleOutcome {
   std::vector<uint8_t> generation_cut = {};
   std::vector<uint8_t> generation_empty = {};
   std::vector<int64_t> answered_place = {};
-  std::vector<int64_t> first_piece_place = {};  // [place]
-  std::vector<int64_t> last_piece_place = {};   // [place]
+  std::vector<int64_t> first_piece_place = {};  // place of the first piece, [place]
+  std::vector<int64_t> last_piece_place = {};   // place of the last piece, [place]
   // [setting]: wall time in seconds; NaN if not run. Empty in a scan.
   std::vector<double> setting_seconds = {};
   // [place]: whether the task cut the prompt, and the index of the gold piece's first token (-1: it

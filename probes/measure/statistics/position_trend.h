@@ -48,7 +48,7 @@ class CubicSmoother {
  private:
   int64_t window_;
   int64_t offset_;             // index, within its window, of a value away from the ends
-  std::vector<double> inner_;  // [window]
+  std::vector<double> inner_;  // weights away from the ends, [window]
   std::vector<std::vector<double>> at_places_;  // [index in the window][window]
 };
 
