@@ -36,11 +36,11 @@ Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t
 // Returns record `position_coverage` of samples 0 to `samples` - 1 of each sampler; all samplers
 // must have the same context:
 // clang-format off
-//   coverage [sampler, samples]: share of the distances 0 to L-1 (L: context) between some query and
+//   coverage [sampler, samples]: share of the distances 0 to L-1 that occur between a query and a
 //   key in the first samples (D_r of CREAM, arXiv 2406.07138, Eq. 2, united over samples);
 //   pairs_per_sample [sampler, distance]: mean number of pairs of that distance;
-//   first_sample [sampler, distance]: number of samples after which the distance has occurred; 0: never;
-//   shown [sampler, position]: share of the samples that contain the position id. The middle of CREAM
+//   first_sample [sampler, distance]: number of samples after which the distance occurs; 0: never;
+//   shown [sampler, position]: share of the samples with the position id. The middle of CREAM
 //   is the part between its ends, which are 1.
 // clang-format on
 // Throws Error (usage) if the context exceeds kLongestCoveredContext; Cancelled.
