@@ -25,7 +25,7 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
 // Makes record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
 // clang-format off
 //   period [table, dimension]: positions per turn of the wave a + b cos(w i) + c sin(w i) that
-//   fits the dimension best, 2 to four times the table's positions; NaN if the best period is longer
+//   fits the dimension best, 2 to four times the table's positions; NaN if the best is longer
 //   or the dimension is constant; wave_share [table, dimension]: the share of the dimension's
 //   variance over positions that this wave explains; period_in_order [table, rank]: the periods,
 //   shortest first; power [table, turns]: the spectrum, share of the variance by turns within the
