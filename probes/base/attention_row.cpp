@@ -12,7 +12,7 @@ namespace midscope {
 namespace {
 
 void VisitRows(const HookView& view, const PatternRows::Visitor& visit) {
-  // Patterns are float32, with contiguous keys.
+  // Attention patterns are float32, with contiguous keys.
   for (int64_t row = 0; row < view.rows(); ++row) {
     const int64_t query = view.first_row + row;
     for (int64_t head = 0; head < view.shape[1]; ++head) {

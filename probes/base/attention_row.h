@@ -11,27 +11,27 @@
 
 namespace midscope {
 
-// Sum of the weights of keys [begin, end), computed in double.
+// Returns the sum of the attention weights of keys [begin, end), computed in double.
 double AttentionSum(std::span<const float> row, int64_t begin, int64_t end);
 
-// Entropy of the row in nats; 0 log 0 is 0. Between 0 and log(keys).
+// Returns the entropy of the row in nats, between 0 and log(keys); 0 log 0 is 0.
 double AttentionEntropy(std::span<const float> row);
 
-// Attention-weighted mean position (0-based) of the keys from `first_key` on. NaN if all their
-// weights are 0.
+// Returns the mean 0-based position of the keys from `first_key` on, weighted by attention; NaN if
+// all weights of these keys are 0.
 double AttentionCentre(std::span<const float> row, int64_t first_key = 0);
 
 // Returns the key with the largest weight; for ties, the lower key.
 int64_t LargestKey(std::span<const float> row);
 
 // Passes rows of the attention pattern to a callback during the run, without storing them. A row
-// has the keys up to and including its query.
+// contains the weights of all keys up to and including its query.
 class PatternRows : public Hook {
  public:
   using Visitor =
       std::function<void(int64_t layer, int64_t head, int64_t query, std::span<const float> row)>;
-  // `site`: kPattern (after rotation) or kPatternUnrotated (before it). Reads the last prompt row
-  // and those after it, at most `rows`.
+  // `site`: kPattern (after rotation) or kPatternUnrotated (before it). Reads the attention of the
+  // last prompt token and of the tokens after it, at most `rows` rows.
   PatternRows(HookSite site, int64_t rows, Visitor visit);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
@@ -42,7 +42,8 @@ class PatternRows : public Hook {
   Visitor visit_;
 };
 
-// As PatternRows, but for given rows of the prompt. `layer`: the only layer to read; -1: all.
+// Passes rows of the attention pattern to a callback, as PatternRows does, for the given queries of
+// the prompt. `layer`: the only layer to read; -1: all.
 class PatternRange : public Hook {
  public:
   PatternRange(RowRange rows, int64_t layer, PatternRows::Visitor visit);

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Takes a number from the front of `text`; returns false if there is none.
+// Removes a number from the front of `text` and stores it; returns false if there is none.
 bool TakeNumber(std::string_view& text, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return false;

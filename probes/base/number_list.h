@@ -8,9 +8,9 @@
 
 namespace midscope {
 
-// Returns the numbers in the given order; ranges are inclusive. Throws Error (usage), which names
-// `thing`, if the text is not a list or has duplicates or numbers outside [minimum, maximum]; the
-// error's remedy ends with `or_else`.
+// Returns the numbers in the given order; ranges are inclusive. Throws Error (usage) if the text is
+// not a list or has duplicates or numbers outside [minimum, maximum]. The message names `thing`,
+// and its remedy ends with `or_else`.
 std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view text, int64_t minimum,
                                      int64_t maximum, std::string_view or_else = "");
 

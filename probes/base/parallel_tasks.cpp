@@ -37,7 +37,7 @@ void RunInParallel(size_t count, const std::function<void(size_t index)>& task, 
   const size_t threads = std::min<size_t>(std::thread::hardware_concurrency(), count);
   try {
     while (others.size() + 1 < threads) others.emplace_back(work, false);
-  } catch (const std::system_error&) {  // no more threads: the existing ones do all tasks
+  } catch (const std::system_error&) {  // no more threads: the existing ones run all tasks
   }
   work(true);
   for (std::thread& other : others) other.join();

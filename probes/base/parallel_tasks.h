@@ -10,9 +10,9 @@
 namespace midscope {
 
 // Calls task(0) to task(count - 1), each once, in any order and on any thread, including the
-// calling one, which reports the number of finished tasks, in `unit` ("tests"), after each of its
-// own. When all threads have ended, throws Cancelled if the job was cancelled, or the first
-// exception of a task.
+// calling thread. After each task that it runs, the calling thread reports the number of finished
+// tasks in `unit` ("tests"). When all threads have ended, throws Cancelled if the job was
+// cancelled, or the first exception of a task.
 void RunInParallel(size_t count, const std::function<void(size_t index)>& task, const char* stage,
                    const char* unit, const JobContext& context);
 

@@ -19,10 +19,10 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
-  // Returns the path of the file of that name in the folder.
+  // Returns the path of a file called `name` in the folder.
   std::string File(const std::string& name) const { return (path_ / name).string(); }
   const std::filesystem::path& path() const { return path_; }
-  // Leaves the folder where it is when this object is destroyed.
+  // Keeps the folder and its files when this object is destroyed.
   void Keep() { path_.clear(); }
 
  private:

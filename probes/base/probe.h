@@ -45,7 +45,7 @@
 
 namespace midscope {
 
-// The inputs of a probe. The references must outlive it.
+// The inputs of a probe. The referenced objects must outlive the probe.
 struct ProbeInput {
   const Decoder& decoder;
   const Prompt& prompt;
@@ -73,22 +73,22 @@ class Probe {
 
 // Describes a kind of probe.
 struct ProbeType {
-  std::string name;          // the name of its record
+  std::string name;          // the name of the probe's record
   std::string summary;       // one line for help
   std::string source{};      // the paper, with its equation or figure
   std::string departures{};  // differences between paper and public code
   std::string limits{};      // behaviour for grouped heads, ALiBi and layers without positions
   std::vector<Parameter> options{};
-  // Whether the options request the probe. If empty, it always runs.
+  // Returns whether the options request the probe. If empty, the probe always runs.
   std::function<bool(const OptionSet&)> wanted{};
   bool on_request = false;  // runs only if --probes names it
-  bool large = false;       // with several prompts, runs only if --probes names it
+  bool large = false;       // whether it runs for several prompts only if --probes names it
   bool own_runs = false;    // runs the decoder itself, in Finish; prompts may have any length
   // Makes the probe. Throws Error if an option does not fit the model, or the prompt has nothing to
   // measure (no answer, for example).
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
-  // Makes additional records from the records of several prompts, stacked [sample, place, ...]
-  // (record_stack.h). If empty, there are none.
+  // Makes additional records from the probe's records for several prompts, stacked over [sample,
+  // place, ...] (record_stack.h). If empty, no additional records are made.
   std::function<std::vector<Record>(const Record& stacked)> summarise{};
 };
 

@@ -23,7 +23,7 @@ void WriteOrigin(const RecordOrigin& origin, Record& record) {
 }
 
 std::string PromptsHash(const std::vector<Prompt>& prompts) {
-  // Each list is preceded by its length, so that the prompts (1 2)(3) and (1)(2 3) differ.
+  // Each list of ids is preceded by its length, so that the prompts (1 2)(3) and (1)(2 3) differ.
   std::string text;
   const auto add = [&text](const auto& numbers) {
     text += fmt::format("{}:", numbers.size());

@@ -5,14 +5,14 @@
 // clang-format off
 //   intervention   the setting, as PrintIntervention prints it, with every argument
 //   task           with all parameters; "" for own text
-//   seed, sample   of the task; 0 for own text; sample -1: the record is of several
+//   seed, sample   of the task; 0 for own text; sample -1: the record covers several samples
 //   place          gold position (place) of the prompt; 0: own text, or a record of all places
-//   prompt_hash    XXH3-128 of the prompt: its token ids, those of the answer, named spans; "" where
+//   prompt_hash    XXH3-128 of the prompt's token ids, answer token ids and named spans; "" if
 //                  the record is of all places
-//   subject_hash   the same over the prompts of all places; "" where it is of several samples
+//   subject_hash   XXH3-128 over the prompts of all places; "" if the record covers several samples
 //   model_hash     equal to Provenance::model_hash
 //   dtype          equal to Provenance::dtype
-//   products       equal to Provenance::products; not there where that is "float"
+//   products       equal to Provenance::products; absent if that is "float"
 // clang-format on
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace midscope {
 
 struct RecordOrigin {
-  std::string intervention{};  // "": no run (`prompt`), or a setting axis
+  std::string intervention{};  // the setting; "": no run (`prompt`), or a setting axis
   std::string task{};
   int64_t seed = 0;
   int64_t sample = 0;
@@ -38,7 +38,7 @@ struct RecordOrigin {
   std::string products = "float";
 };
 
-// Writes the attributes. Attributes of the record with the same names are replaced,
+// Writes the origin as attributes of the record. Existing attributes of these names are replaced,
 // except `task`, `seed`, `sample` and `place`.
 void WriteOrigin(const RecordOrigin& origin, Record& record);
 

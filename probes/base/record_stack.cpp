@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// An attribute whose value belongs to one prompt.
+// An attribute whose value describes one prompt.
 struct PromptValue {
   const char* name;
   const char* unit;
@@ -54,7 +54,7 @@ const PromptValue* FindPromptValue(const std::string& attribute) {
   return found == std::end(kPromptValues) ? nullptr : found;
 }
 
-// Axes whose size and labels belong to one prompt.
+// Axes whose size and labels describe one prompt.
 constexpr const char* kPromptAxes[] = {"token", "key", "span", "piece", "answer_token"};
 
 bool IsPromptAxis(const std::string& axis) {
@@ -81,7 +81,7 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return product;
 }
 
-// Copies an array of sizes `from` into the beginning of an array of sizes `to`, along every axis.
+// Copies an array with axes of sizes `from` to the beginning of every axis of a larger one, `to`.
 template <typename T>
 void CopyCorner(const std::vector<T>& source, const std::vector<int64_t>& from,
                 const std::vector<int64_t>& to, T* target) {

@@ -136,7 +136,7 @@ class ClientEngine : public Engine {
     return OnlyRecord("learned_positions", Message::object(), context);
   }
 
-  // The last model that was opened is meant: the process may have ended since.
+  // Describes the last model that was opened, even if the process has ended since.
   Provenance Describe() const override {
     const std::lock_guard lock(mutex_);
     return provenance_;
@@ -178,7 +178,7 @@ class ClientEngine : public Engine {
 
   const std::shared_ptr<EngineLink> link_;
   mutable SentFiles files_;
-  std::atomic<int64_t> process_{0};  // the process that opened the model; 0: none has
+  std::atomic<int64_t> process_{0};  // number of the process that opened the model; 0: none
   mutable std::mutex mutex_;
   Provenance provenance_;  // guarded by mutex_
 };

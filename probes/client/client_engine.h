@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine of a process, with the interface of one in this process (probes/engine/engine.h).
-//
-//   auto link = std::make_shared<EngineLink>(LocalEngine());
-//   std::unique_ptr<Engine> engine = MakeClientEngine(link);
-//   ModelSummary model = engine->Open({.model = "embedded"}, {});
+// An engine in another process, with the interface of a local engine (probes/engine/engine.h).
 #pragma once
 
 #include <memory>
@@ -13,9 +9,9 @@
 
 namespace midscope {
 
-// Calls throw what those of a local engine throw, and EngineEnded if the process ends during a call
-// or has ended since the model was opened; Open starts a new process. Hooks in a CaptureRunRequest
-// are not supported.
+// Returns an engine whose calls throw the same exceptions as those of an engine in this process,
+// and EngineEnded if the engine process ends during a call or has ended since the model was opened;
+// Open starts a new process. Hooks in a CaptureRunRequest are not supported.
 std::unique_ptr<Engine> MakeClientEngine(std::shared_ptr<EngineLink> link);
 
 }  // namespace midscope

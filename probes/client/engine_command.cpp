@@ -23,7 +23,7 @@ bool IsProgram(const fs::path& path) {
   return fs::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Splits at spaces outside quotes.
+// Splits a command at spaces outside quotes.
 std::vector<std::string> WordsOf(const std::string& text) {
   std::vector<std::string> words;
   std::string word;

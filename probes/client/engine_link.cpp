@@ -25,7 +25,7 @@ constexpr int kWaitMilliseconds = 20;
               text("reason"), text("remedy"));
 }
 
-// A request in flight, which is forgotten with this object.
+// A request in flight; further messages about it are discarded when this object is destroyed.
 class Request {
  public:
   Request(EngineProcess& process, const std::string& method, const Message& params)

@@ -22,22 +22,19 @@ namespace midscope {
 
 class EngineProcess;
 
-// Starts the process for the first request, and again for the next one after it has ended.
-// Thread-safe: requests of several threads share the process.
-//
-//   EngineLink link(LocalEngine());
-//   Message devices = link.Call("devices");
+// Starts the engine process for the first request, and again for the next request after the process
+// has ended. Thread-safe: requests of several threads share the process.
 class EngineLink {
  public:
   explicit EngineLink(EngineCommand command);
-  // Closes the process's input, which ends it; kills it if it does not end.
+  // Closes the process's standard input, which ends the process; kills it if it does not end.
   ~EngineLink();
   EngineLink(const EngineLink&) = delete;
   EngineLink& operator=(const EngineLink&) = delete;
 
   using OnPartial = std::function<void(const Message& part)>;
-  // Sends a request and returns its result. Reports progress and log to `context`, on the calling
-  // thread, as `on_partial` gets partial results. Throws the engine's error, Cancelled,
+  // Sends a request and returns its result. Reports progress and log to `context`, and partial
+  // results to `on_partial`, all on the calling thread. Throws the engine's error, Cancelled,
   // EngineEnded, and Error (failure) if the process cannot be started or speaks another protocol.
   // If `process` is not 0, it must be the number of the running process: throws EngineEnded
   // otherwise.
@@ -45,10 +42,11 @@ class EngineLink {
                const JobContext& context = {}, const OnPartial& on_partial = {},
                int64_t process = 0);
 
-  // Reads the records of a result, and fetches those of their arrays that came without data.
+  // Reads the records of a result, and fetches the arrays that were sent without data.
   std::vector<Record> Records(const Message& messages);
 
-  // Returns the number of the running process, which counts from 1; 0 if none is running.
+  // Returns a number for the running engine process: 1 for the first one that was started, 2 for
+  // the next, ...; 0 if none is running.
   int64_t process() const;
   // Returns the operating system's id of the process; 0 if none is running.
   int pid() const;
@@ -65,8 +63,8 @@ class EngineLink {
   int64_t started_ = 0;                     // guarded by mutex_
 };
 
-// Calls `read`, which reads an answer, and turns exceptions about damaged members into an Error
-// (failure).
+// Calls `read`, which reads an answer of the engine, and converts exceptions about missing or wrong
+// members to an Error (failure).
 template <typename Function>
 auto ReadAnswer(const Function& read) -> decltype(read()) {
   try {
@@ -76,7 +74,7 @@ auto ReadAnswer(const Function& read) -> decltype(read()) {
   }
 }
 
-// Fetches the bytes that an answer has by their handle, in slices, and releases them.
+// Fetches the bytes of an array of which an answer has only a handle, in slices, and releases it.
 std::vector<uint8_t> FetchHeld(EngineLink& link, int64_t handle, int64_t bytes);
 
 }  // namespace midscope

@@ -39,10 +39,10 @@ struct Pipe {
       throw Failure("engine", std::string("no pipe can be made: ") + std::strerror(errno));
     }
   }
-  std::array<int, 2> ends{};  // to read from, to write to
+  std::array<int, 2> ends{};  // ends to read from and to write to
 };
 
-// Starts the words as a process with these standard streams, and closes them here.
+// Starts the program `words` with these descriptors as standard streams, and closes them here.
 int Spawn(const std::vector<std::string>& words, int input, int output, int errors) {
   std::vector<std::string> copies = words;
   std::vector<char*> pointers;
@@ -66,7 +66,7 @@ int Spawn(const std::vector<std::string>& words, int input, int output, int erro
   return process;
 }
 
-// Makes a writer whose thread gets an error instead of a signal once the reader has gone.
+// Makes a writer whose thread gets an error instead of SIGPIPE once the reader has closed the pipe.
 std::unique_ptr<FrameWriter> WriterWithoutSignal(int descriptor) {
   sigset_t pipe_signal;
   sigset_t before;
@@ -146,8 +146,8 @@ bool EngineProcess::has_ended() const {
   return ended_;
 }
 
-// Reads up to and including the engine's first line. Lines before it are kept as if they were
-// errors, so that they are shown if the first line never comes.
+// Reads up to and including the first line of the protocol. Earlier lines are stored like lines of
+// standard error, so that they are shown if that first line never comes.
 bool EngineProcess::SkipGreeting() {
   std::string line;
   char byte = 0;
@@ -175,7 +175,8 @@ bool EngineProcess::SkipGreeting() {
 }
 
 void EngineProcess::ReadFrames() {
-  // Without the first line nothing is read: a child of the process may hold its output open.
+  // Without the protocol's first line, reads no more: a child of the process may keep the output
+  // open.
   if (!SkipGreeting()) return TakeStatus();
   FrameReader reader(output_->get());
   while (true) {
@@ -186,7 +187,7 @@ void EngineProcess::ReadFrames() {
       message = UnpackMessage(*frame);
       if (message.contains("method")) throw Failure("engine", "it sends requests, not answers");
     } catch (const Error& error) {
-      // Without a number, it is about no request in particular: the connection is broken.
+      // A message without a request number means that the connection is broken.
       const std::lock_guard lock(mutex_);
       Keep(error.what());
       ::kill(pid_, SIGKILL);

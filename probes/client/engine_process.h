@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A running engine process and the requests that wait for its answers. Internal to EngineLink.
+// A running engine process and the requests that wait for its answers. Used only by EngineLink.
 #pragma once
 
 #include <condition_variable>
@@ -21,39 +21,40 @@ namespace midscope {
 
 class EngineProcess {
  public:
-  // Starts the process. A greeting of a login shell may precede its first line; if that never
-  // comes, the process counts as ended, and the error has the lines that came instead. Throws Error
-  // (failure) if it cannot be started.
+  // Starts the process. Lines that a login shell prints may precede the first line of the protocol;
+  // if that line never comes, the process is treated as ended, and the error contains the lines
+  // that came instead. Throws Error (failure) if the process cannot be started.
   explicit EngineProcess(const std::vector<std::string>& words);
-  // Closes its input; kills it if it does not end within two seconds.
+  // Closes the process's standard input; kills the process if it does not end within two seconds.
   ~EngineProcess();
   EngineProcess(const EngineProcess&) = delete;
   EngineProcess& operator=(const EngineProcess&) = delete;
 
-  // Sends the request and returns its number.
+  // Sends a request and returns its number.
   int64_t Send(const std::string& method, const Message& params);
   void Cancel(int64_t number);
-  // Returns the next message about the request; waits at most `milliseconds`, then returns null.
-  // After the process has ended and all messages were returned: throws EngineEnded.
+  // Returns the next message about request `number`; waits at most `milliseconds`, then returns
+  // null. After the process has ended and all messages were returned: throws EngineEnded.
   Message Next(int64_t number, int milliseconds);
-  // Drops further messages about the request.
+  // Discards further messages about request `number`.
   void Forget(int64_t number);
 
   bool has_ended() const;
   int pid() const { return pid_; }
 
  private:
-  // Returns false if the first line does not come.
+  // Skips lines that a login shell prints before the first line of the protocol. Returns false if
+  // that line does not come.
   bool SkipGreeting();
   void ReadFrames();
   void ReadErrors();
-  // Keeps a line for the error about the end. Requires mutex_.
+  // Stores a line for the error message about the end of the process. Requires mutex_.
   void Keep(std::string line);
-  // Returns how the process ended, with its last lines on standard error. Requires mutex_.
+  // Describes how the process ended, with its last lines on standard error. Requires mutex_.
   std::string EndText() const;
-  // Keeps lines of standard error until the process has exited and nothing is left.
+  // Stores lines of the process's standard error until it has exited and no output is left.
   void ReadErrorLines();
-  // Waits for the process, which has closed its output, and kills it if it goes on.
+  // Waits for the process, which has closed its output, and kills it if it does not exit.
   void TakeStatus();
 
   int pid_ = 0;
@@ -64,11 +65,11 @@ class EngineProcess {
   std::condition_variable changed_;
   std::map<int64_t, std::deque<Message>> waiting_;  // guarded by mutex_: messages by request
   int64_t last_number_ = 0;                         // guarded by mutex_
-  std::deque<std::string> last_lines_;              // guarded by mutex_: of standard error
-  bool exited_ = false;                             // guarded by mutex_
-  bool errors_read_ = false;                        // guarded by mutex_: all that it wrote
-  bool ended_ = false;                              // guarded by mutex_: both, or no more waiting
-  int status_ = 0;                                  // guarded by mutex_: of waitpid
+  std::deque<std::string> last_lines_;  // guarded by mutex_: the last lines on standard error
+  bool exited_ = false;                 // guarded by mutex_
+  bool errors_read_ = false;            // guarded by mutex_: all of standard error was read
+  bool ended_ = false;                  // guarded by mutex_: exited and read, or no longer waiting
+  int status_ = 0;                      // guarded by mutex_: exit status from waitpid
   std::thread error_reader_;
   std::thread reader_;  // last member, because it uses all others
 };

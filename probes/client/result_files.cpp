@@ -23,7 +23,7 @@ RunFile FileOfAnswer(EngineLink& link, const Message& answer) {
           answer.at("plan")};
 }
 
-// Sends the bytes of arrays that came without data ahead.
+// Sends the bytes of arrays in `records` that contain only a handle, before the request itself.
 void SendHeld(EngineLink& link, const HeldArrays& held, const Message& records) {
   for (const Message& record : records) {
     for (const Message& array : record.at("arrays")) {

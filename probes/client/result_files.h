@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results files of the engine's machine, read and made by an engine process: a damaged file that
+// Reads and writes results files on the engine's machine, in an engine process: a damaged file that
 // crashes the reader ends that process, not this one.
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace midscope {
 
-// A file that is read one sample at a time (data/sweep/sample_view.h). Thread-safe.
+// A results file on the engine's machine that is read one sample at a time
+// (data/sweep/sample_view.h). Thread-safe.
 class RemoteSampleView {
  public:
   // Throws Error if the file cannot be read.
@@ -26,7 +27,7 @@ class RemoteSampleView {
   const Axis& samples() const { return choices_.axes.at(0); }
   const Axis& settings() const { return choices_.axes.at(1); }
   const Axis& places() const { return choices_.axes.at(2); }
-  // The file without what Read() returns.
+  // Returns the file's content without the records of single samples that Read() returns.
   const RunFile& overview() const { return overview_; }
   // Returns the records of one sample. Throws Error (failure).
   std::vector<Record> Read(const SampleChoice& choice) const;
@@ -38,10 +39,10 @@ class RemoteSampleView {
   Record choices_;  // with the axes sample, setting and place
 };
 
-// Curves of the outcome over each parameter that the files have.
+// Curves of the outcome over each parameter that varies in the files.
 struct FileCurves {
   std::vector<std::string> parameters;
-  std::vector<Record> curves;  // outcome_curves over each parameter, in that order
+  std::vector<Record> curves;  // record outcome_curves, one per parameter
   int64_t files = 0;
 };
 
@@ -50,19 +51,20 @@ class ResultFiles {
   explicit ResultFiles(std::shared_ptr<EngineLink> link)
       : link_(std::move(link)), sent_(std::make_shared<SentFiles>(*link_)) {}
 
-  // As ReadForViewing (sample_view.h). Read() and Curves() send files of this machine to an engine
-  // on another one (sent_files.h), but not folders.
+  // Reads a file as ReadForViewing (sample_view.h) does. If the engine is on another machine,
+  // Read() and Curves() send it files of this machine (sent_files.h), but not folders.
   RunFile Read(const std::string& path) const;
-  // As Read(), for a file that a command has written on the engine's machine.
+  // Reads a file, as Read() does, that a command has written on the engine's machine.
   RunFile ReadWritten(const std::string& path) const;
   std::shared_ptr<const RemoteSampleView> View(const std::string& path) const;
-  // Curves over files of sweeps or probes and folders of them; see probes/sweep/outcome_curves.h.
+  // Returns curves over files of sweeps or probes and over folders of such files; see
+  // probes/sweep/outcome_curves.h.
   FileCurves Curves(const std::vector<std::string>& paths, const JobContext& context) const;
-  // Returns the bytes of an HDF5 file with the records (data/store/run_store.h).
+  // Returns the bytes of an HDF5 file that contains the records (data/store/run_store.h).
   std::string FileOf(const std::vector<Record>& records, const Provenance& provenance) const;
 
-  // Whether the engine's machine has the file; false if it cannot be known. No engine is started on
-  // another machine for this.
+  // Returns whether the engine's machine has the file; false if this cannot be determined. Does not
+  // start an engine on another machine.
   bool Exists(const std::string& path) const;
 
   const std::shared_ptr<EngineLink>& link() const { return link_; }

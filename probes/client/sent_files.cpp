@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kMostBytes = 16 << 20;
-constexpr std::string_view kEnds = "(),=+:\"";  // of a name, in settings and tasks
+constexpr std::string_view kEnds = "(),=+:\"";  // end a file name in a setting or task
 
 bool IsFileHere(const std::string& name) {
   std::error_code failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of this machine that requests name, for an engine on another machine.
+// Sends files that requests name from this machine to an engine on another machine.
 #pragma once
 
 #include <map>
@@ -10,20 +10,22 @@
 
 namespace midscope {
 
-// Sends each file once, at most 16 MB, and puts the name that it has there in its place.
-// Thread-safe.
+// Sends each file once, at most 16 MB, and replaces its name by the name of the copy on the
+// engine's machine. Thread-safe.
 class SentFiles {
  public:
-  // Does nothing for an engine of this machine. `link` must outlive this object.
+  // For an engine on this machine, this class sends nothing. `link` must outlive this object.
   explicit SentFiles(EngineLink& link) : link_(link) {}
 
-  // Returns the text of a setting or task, such as "ratios(head ratios.json)", with the names of
-  // files that exist here replaced. Other names are those of the engine's machine. Throws Error
-  // (failure) if a file cannot be read, (usage) if it is too large.
+  // Returns the text of a setting or task, such as "ratios(head ratios.json)", after sending the
+  // files that exist on this machine and replacing their names. Other names refer to files on the
+  // engine's machine. Throws Error (failure) if a file cannot be read, (usage) if it is too large.
   std::string Sent(const std::string& text);
-  // As above, for a file of results: if it exists here, the engine's file ends in its name.
+  // Sends a results file if it exists on this machine, and returns the name of the copy, which ends
+  // in the file's own name; returns other names unchanged. Throws in the same cases as Sent().
   std::string SentFile(const std::string& path);
-  // Sends a file with this text, and returns its name there, which ends in `suffix`.
+  // Sends a file that contains `text`; returns its name on the engine's machine, ending in
+  // `suffix`.
   std::string SentText(const std::string& text, const std::string& suffix);
 
  private:
@@ -31,7 +33,7 @@ class SentFiles {
 
   EngineLink& link_;
   std::mutex mutex_;
-  std::map<std::string, std::string> names_;  // guarded by mutex_: by the digest of the contents
+  std::map<std::string, std::string> names_;  // guarded by mutex_: keyed by digest of contents
 };
 
 }  // namespace midscope

@@ -57,7 +57,7 @@ class Hook;
 
 // A probe that CaptureRun can run, with its options; for forms.
 struct ProbeOffer {
-  std::string name;  // name of its record
+  std::string name;  // name of the probe's record
   std::string summary;
   std::string source{};
   std::string departures{};
@@ -76,28 +76,28 @@ struct ModelSummary {
   std::vector<DeviceFacts> devices{};  // devices of the placement, once weights are loaded
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // Whether the model has embeddings of positions (Engine::MeasureLearnedPositions).
+  // Whether the model has learned position embeddings (Engine::MeasureLearnedPositions).
   bool has_learned_positions = false;
-  // How the weights or the adapter were tuned (tuning_recipe.h); empty if they were not, or if
-  // their recipe cannot be read.
+  // The recipe with which the weights or the adapter were tuned (tuning_recipe.h); empty if they
+  // were not tuned, or if the recipe cannot be read.
   std::map<std::string, std::string> recipe{};
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.
 struct PromptRequest {
-  std::string task = "list:lines=20";  // empty: own text
+  std::string task = "list:lines=20";  // name and parameters; empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": DefaultPlaces
-                       // (first, quarter, middle, three quarters, last)
+  std::string places;  // places of the gold piece, see ReadPlaces (task_prompt.h); "":
+                       // DefaultPlaces (first, quarter, middle, three quarters, last)
 
   std::string text;        // own text, unchanged
   int64_t gold_begin = 0;  // byte range of the gold passage; empty: none
   int64_t gold_end = 0;
-  std::string answer;              // "": nothing to score
-  std::vector<SpanRequest> spans;  // other passages of own text
-  // Own text: pieces; the one with the gold passage moves among the others
-  // (data/tasks/pieces_task.h), and there is one prompt per place of `places`. Empty: one prompt.
+  std::string answer;              // "": no answer to score
+  std::vector<SpanRequest> spans;  // passages of own text other than gold
+  // Own text: byte ranges of exchangeable pieces. The piece with the gold passage moves among the
+  // others (data/tasks/pieces_task.h), with one prompt per place of `places`. Empty: one prompt.
   std::vector<ByteSpan> pieces;
   // Own text: a question, or "". It is appended to the text in the format of the task `jsonl`, as
   // passage `question`; the answer then gets one leading space.
@@ -107,19 +107,20 @@ struct PromptRequest {
   // tasks.
   std::vector<SourceText> sources;
 
-  // The texts of another model's prompts, one per place (the text's name, a number); they are taken
-  // as they are, without a chat template. If the request has a task whose prompts for this model
-  // have the same texts, those are made; else these, which have no further samples.
+  // The texts of another model's prompts, one per place; the name of each text is its place number.
+  // If the request has a task whose prompts for this model have the same texts, the task's prompts
+  // are made. Otherwise the texts become prompts unchanged, without chat template and without
+  // further samples.
   std::vector<SourceText> given = {};
 
-  // The format of the prompts and of `sources`.
+  // The format of the prompts and of the texts in `sources`.
   PromptFormat format;
 
   // Memory limit, in bytes, of the traces that what-ifs cache (core/run/what_if.h); 0: no limit.
   int64_t kept_limit = int64_t{3} << 30;
 };
 
-// A full run of one prompt, and the values to capture in it.
+// Requests a full run of one prompt, and the values to capture in it.
 struct CaptureRunRequest {
   size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
@@ -128,20 +129,20 @@ struct CaptureRunRequest {
   // "lens-top": 3}.
   std::string probe_options = "{}";
   bool last_logits = false;  // whether to return record last_logits
-  // Hooks of the caller, which run after those of probes; not owned.
+  // Hooks of the caller, not owned; they run after the hooks of probes.
   std::vector<Hook*> hooks = {};
 };
 
-// Requests runs of the current sample at every place under one setting, from cached traces.
+// Requests runs of the current sample at every gold place under one setting, from cached traces.
 struct WhatIfRequest {
   Intervention intervention;
   size_t place = 0;  // the place whose attention is returned
   bool attention = true;
-  std::vector<int64_t> channels = {};  // hidden channels whose values at that place are returned
+  std::vector<int64_t> channels = {};  // hidden channels whose values are returned
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-// Cost of a what-if: the parts that it ran again, and its cache for the next one
+// Cost of a what-if: which layers and rows were run again, and what is cached for the next what-if
 // (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
@@ -157,9 +158,9 @@ struct WhatIfCost {
 
 struct CaptureRunReply {
   std::vector<Record> records;
-  // Messages of requested probes that failed; their records are missing.
+  // Error messages of requested probes that failed; the records of these probes are missing.
   std::vector<std::string> failures;
-  double seconds = 0;  // duration of the run, with its probes
+  double seconds = 0;  // duration of the run, including its probes
 };
 
 struct WhatIfReply {
@@ -170,11 +171,11 @@ struct WhatIfReply {
   WhatIfCost cost;
 };
 
-// Receives partial results before all places have been run, as a reply without record `outcome`.
-// While the requested place runs, it has last_query_attention, position_awareness and
-// position_ratio with the attribute layers_done (probes/base/records.h), at most ten times a
-// second. When that place has finished before others, it has the place's records, equal to those of
-// the final reply. May be empty.
+// Receives partial results of a what-if before all places have been run, as a reply without record
+// `outcome`. While the requested place runs, the reply contains last_query_attention,
+// position_awareness and position_ratio with the attribute layers_done (probes/base/records.h), at
+// most ten times a second. When the requested place has finished before others, the reply contains
+// that place's records, equal to those of the final reply. The function may be empty.
 using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
 
 struct CompareRequest {
@@ -182,26 +183,27 @@ struct CompareRequest {
   int64_t samples = 20;
   // Settings of earlier comparisons; partial results include their means over the same samples.
   std::vector<Intervention> beside = {};
-  // One of these settings: answer_nll_difference is the difference from it, over the same samples.
-  // nullopt: from the first setting.
+  // The setting from which answer_nll_difference is computed, over the same samples; it must be in
+  // `settings` or `beside`. nullopt: the first setting.
   std::optional<Intervention> against = {};
 };
 
-// Requests a scan: applies a term to every item of a kind (head, layer, ...;
-// probes/measure/scan/scan_kind.h), one at a time, on samples of the current task, and compares
-// with `none`.
+// Requests a scan: applies an intervention term to every item of a kind (head, layer, ...;
+// probes/measure/scan/scan_kind.h), one at a time, on samples of the task, and compares with
+// `none`.
 struct ScanRequest {
   std::string over = "heads";
-  std::string term = {};  // "": the kind's default
-  // The setting under which every item and the reference run.
+  std::string term = {};  // intervention term; "": the default term of the kind
+  // The setting that is combined with every item's term, and under which the reference runs.
   Intervention base = {};
   ScanRange range = {};
-  std::string places = {};  // see ReadPlaces; "": those of the prompt request
+  std::string places = {};  // gold places, see ReadPlaces; "": the prompt request's
   int64_t samples = 5;
   // Ids of the items that run first within each sample, in this order.
   std::vector<std::string> first = {};
 
-  // Whether both scan the same items at the same places; number of samples and order may differ.
+  // Returns whether both requests scan the same items at the same places; the number of samples and
+  // the order of items may differ.
   bool ScansTheSame(const ScanRequest& other) const {
     return over == other.over && term == other.term && base == other.base && range == other.range &&
            places == other.places;
@@ -219,17 +221,17 @@ struct ChannelSearchRequest {
 struct PromptChannelsRequest {
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
-  std::string options = "{}";  // as above; options of the validation have no effect
+  std::string options = "{}";  // ChannelOptions as JSON; validation options have no effect
 };
 
-// Requests probes on samples of the current task, at the places of the prompts.
+// Requests probes on samples of the current task, at the places of the current prompts.
 struct ProbeSamplesRequest {
   static constexpr char kHeadProbes[] =
       R"({"probes": "position_awareness,span_attention,answer_attribution"})";
 
   Intervention intervention = {};
   int64_t samples = 20;
-  std::string probe_options = kHeadProbes;  // as in CaptureRunRequest
+  std::string probe_options = kHeadProbes;  // options as a JSON object
   bool operator==(const ProbeSamplesRequest&) const = default;
 };
 
@@ -239,12 +241,12 @@ struct GenerateRequest {
 
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
-  int64_t new_tokens = kUsualTokens;  // maximum
+  int64_t new_tokens = kUsualTokens;  // maximum number of tokens
   bool operator==(const GenerateRequest&) const = default;
 };
 
-// Thrown by calls of an engine in another process that has ended by itself: it was killed or
-// crashed, or the connection broke. Open starts it anew.
+// Thrown by calls of an engine whose process has ended by itself: it was killed or crashed, or the
+// connection broke. Open starts a new process.
 class EngineEnded : public Error {
  public:
   explicit EngineEnded(const std::string& reason)
@@ -264,29 +266,29 @@ class Engine {
   // called while any other function runs. Throws Error in the same cases as SetPrompt, and if no
   // model is open.
   virtual std::vector<Record> Preview(const PromptRequest& prompt_request) const = 0;
-  // Returns records last_query_attention, position_awareness, position_ratio, hidden_channels (if
-  // requested), next_tokens, answer (if the prompt has one), and those of probes that the request
-  // names. A record's attribute `options` (JSON) has the options of its probe.
-  // Throws Error if the setting or the prompt does not fit the model; the error of a single probe
-  // is returned in CaptureRunReply::failures.
+  // Runs one prompt. Returns records last_query_attention, position_awareness, position_ratio,
+  // hidden_channels (if requested), next_tokens, answer (if the prompt has one), and the records of
+  // the probes that the request names. A record's attribute `options` (JSON) has the options of its
+  // probe. Throws Error if the setting or the prompt does not fit the model; the error of a single
+  // probe is returned in CaptureRunReply::failures.
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
                                      const JobContext& context) = 0;
-  // Runs the requested place before the others. Repeated requests for the same prompts may be
-  // answered from a bounded cache, without partial results.
+  // Runs the current prompts under one setting, the requested place before the others. Repeated
+  // requests for the same prompts may be answered from a bounded cache, without partial results.
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                              const JobContext& context) = 0;
   // Returns record outcome_means: means over samples of the current task, the same samples for
-  // every setting. `partial` gets it as samples finish, for the requested settings and those of
-  // `beside` whose values are known.
+  // every setting. As samples finish, `partial` gets the record so far, for the requested settings
+  // and for those in `beside` whose values are known.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
   // Returns record `scan` (probes/sweep/scan_effects.h) with the attribute `complete` 1. `partial`
-  // gets it with `complete` 0 and without intervals: while the first sample runs, with its finished
-  // items (others NaN), at most ten times a second; after that, for all finished samples, so that
-  // items are compared over the same ones. A cancelled scan continues from its finished samples,
-  // which `partial` gets immediately.
-  // Throws Error (usage) if the model does not support the term or lacks items.
+  // gets the record with `complete` 0 and without intervals: while the first sample runs, with the
+  // finished items (others NaN), at most ten times a second; after that, over all finished samples,
+  // so that all items are compared over the same samples. A cancelled scan continues from its
+  // finished samples, which `partial` gets immediately. Throws Error (usage) if the model does not
+  // support the term or lacks items.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
   // Returns records channel_search and, if the request includes a validation, channel_validation.
@@ -301,22 +303,22 @@ class Engine {
                                 const JobContext& context) = 0;
   // Returns what the probes measure over several prompts (ProbeType::summarise), such as
   // gold_following, with the attribute `samples`: equal to the records of `midscope probe
-  // --samples`. `partial` gets each of them after every sample. A cancelled request continues from
+  // --samples`. `partial` gets each record after every sample. A cancelled request continues from
   // its finished samples. Throws Error (usage) if the prompts are own text without pieces.
   virtual std::vector<Record> ProbeSamples(const ProbeSamplesRequest& request,
                                            const std::function<void(const Record&)>& partial,
                                            const JobContext& context) = 0;
   // Returns record generation, equal to the output of `midscope generate` for the same prompt.
-  // While tokens are generated, `partial` gets it with the attribute `complete` 0, at most ten
-  // times a second.
+  // While tokens are generated, `partial` gets the record with the attribute `complete` 0, at most
+  // ten times a second.
   virtual Record Generate(const GenerateRequest& request,
                           const std::function<void(const Record&)>& partial,
                           const JobContext& context) = 0;
   // Returns record learned_positions (probes/measure/builtin/learned_positions.h) of the open
-  // model. Takes seconds for wide models. Thread-safe, as Preview. Throws Error (usage) if the
-  // model has no embeddings of positions.
+  // model. Takes seconds for wide models. Thread-safe: may be called while any other function runs.
+  // Throws Error (usage) if the model has no embeddings of positions.
   virtual Record MeasureLearnedPositions(const JobContext& context) const = 0;
-  // Returns the provenance of output of the current model.
+  // Returns the provenance for output of the open model.
   virtual Provenance Describe() const = 0;
 };
 
@@ -324,7 +326,8 @@ class ProbeRegistry;
 
 // Makes an engine in this process, with the built-in probes.
 std::unique_ptr<Engine> MakeLocalEngine();
-// As above, with the given probes: CaptureRun also returns their records, with default options.
+// Makes an engine in this process, with the given probes: CaptureRun also returns their records,
+// with default options.
 std::unique_ptr<Engine> MakeLocalEngine(ProbeRegistry probes);
 
 }  // namespace midscope

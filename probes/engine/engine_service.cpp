@@ -169,8 +169,8 @@ void EngineService::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();
-    // If the request was cancelled while it finished, its records are dropped, except for opening a
-    // model or setting prompts, because the engine uses these for later requests.
+    // If the request was cancelled while it finished, its records are dropped, except after opening
+    // a model or setting prompts, because later requests use the new model and prompts.
     const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
     if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;
@@ -197,7 +197,7 @@ void EngineService::DeliverPart(const Work& work, const WhatIfReply& part) {
   const bool layers_only = std::any_of(part.records.begin(), part.records.end(), IsPartial);
   if (!layers_only && last_seconds_ <= kLongestProtection) return;
   superseding_ = false;
-  // A newer what-if may have waited for this part.
+  // A newer what-if may be waiting until this partial reply is delivered.
   const bool newer = std::any_of(queue_.begin(), queue_.end(), [&work](const Work& waiting) {
     return Matches(waiting, RequestKind::kWhatIf, work.side);
   });

@@ -3,11 +3,11 @@
 // its request. Every request gets exactly one reply: done, cancelled or failed (with the reason).
 //
 // What-ifs run before all other requests except opening a model and setting prompts. A newer
-// what-if supersedes a waiting one of the same side and cancels the running one. But if requests
-// have superseded each other for max_frame_interval (SetMaxFrameInterval), the running one
+// what-if supersedes a waiting one of the same side and cancels the running one. If requests have
+// superseded each other for max_frame_interval (SetMaxFrameInterval), the running what-if
 // continues, so that there is something to show: until its reply or, if the last what-if took
-// longer than kLongestProtection, until its first part (Listener::what_if_part) if that takes at
-// most kLongestProtection.
+// longer than kLongestProtection, until its first partial reply (Listener::what_if_part) if that
+// takes at most kLongestProtection.
 #pragma once
 
 #include <atomic>
@@ -51,11 +51,11 @@ struct EngineReply {
   Side side = Side::kA;
   EngineRequest request;
   JobOutcome outcome;
-  bool device_fault = false;    // whether it failed with a DeviceError
-  bool engine_ended = false;    // whether it failed with EngineEnded
-  ModelSummary model;           // kOpen
-  Provenance provenance;        // kOpen
-  std::vector<Record> records;  // a single one for kCompare, kScan, kPromptChannels, kGenerate
+  bool device_fault = false;          // whether the request failed with a DeviceError
+  bool engine_ended = false;          // whether the request failed with EngineEnded
+  ModelSummary model;                 // kOpen
+  Provenance provenance;              // kOpen
+  std::vector<Record> records;        // one record for kCompare, kScan, kPromptChannels, kGenerate
   std::vector<std::string> failures;  // kCaptureRun: messages of failed probes
   double seconds = 0;                 // kCaptureRun
   WhatIfCost cost;                    // kWhatIf
@@ -68,37 +68,37 @@ class EngineService {
   using RecordPointer = std::shared_ptr<const Record>;
 
   // Callbacks; each may be empty. They are called on the service's thread, except `replied` for a
-  // request that is cancelled while it waits, which is called on the cancelling thread. They must
-  // not call the service.
+  // request that is cancelled while it waits, which is called on the cancelling thread. Callbacks
+  // must not call the service.
   struct Listener {
     std::function<void(ReplyPointer reply)> replied;
     std::function<void(uint64_t ticket, const Progress& progress)> progressed;
     std::function<void(uint64_t ticket, RecordPointer record)> partial;
-    // Gets a partial reply to a running what-if, with the request's values and records.
+    // Gets a partial reply to a running what-if, with the request's ticket and the records so far.
     std::function<void(ReplyPointer part)> what_if_part;
     std::function<void(const std::string& message)> logged;
   };
 
   EngineService(std::shared_ptr<Engine> engine, Listener listener);
-  // Cancels the running request and waits for it; waiting requests get no reply.
+  // Cancels the running request and waits until it ends; waiting requests get no reply.
   ~EngineService();
   EngineService(const EngineService&) = delete;
   EngineService& operator=(const EngineService&) = delete;
 
-  // Thread-safe; never blocks on the engine. Returns the ticket of the request.
+  // Queues a request and returns its ticket. Thread-safe; never waits for the engine.
   uint64_t Post(EngineRequest request, Side side = Side::kA);
-  // Cancels all waiting and running requests of that kind (for what-ifs, capture runs and generated
-  // text, only those of that side).
+  // Cancels all waiting and running requests of `kind`; for what-ifs, capture runs and generated
+  // text, only those of `side`.
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
-  // Calls Engine::Preview; thread-safe, does not wait for requests.
+  // Calls Engine::Preview. Thread-safe; does not wait for queued requests.
   std::vector<Record> Preview(const PromptRequest& request) const {
     return engine_->Preview(request);
   }
-  // For functions of the engine that are thread-safe.
+  // Returns the engine; only its thread-safe functions may be called.
   std::shared_ptr<const Engine> engine() const { return engine_; }
-  // Sets the maximum time during which newer what-ifs may cancel the running one; see above.
-  // Default: a quarter of the last what-if's duration, within 20 to 400 ms.
+  // Sets max_frame_interval, the maximum time during which newer what-ifs may cancel the running
+  // one. Default: a quarter of the last what-if's duration, within 20 to 400 ms.
   void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }
 
  private:
@@ -110,7 +110,7 @@ class EngineService {
     EngineRequest request;
     Side side = Side::kA;
     std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
-    // Whether a part of it has been delivered.
+    // Whether a partial reply to the request has been delivered.
     std::shared_ptr<std::atomic<bool>> shown = std::make_shared<std::atomic<bool>>(false);
 
     RequestKind kind() const { return static_cast<RequestKind>(request.index()); }
@@ -122,13 +122,12 @@ class EngineService {
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
   void DeliverPart(const Work& work, const WhatIfReply& part);
   void DeliverPartial(const Work& work, const Record& record);
-  // Returns a reply with the request's values.
+  // Returns a reply with the request, its ticket, kind and side, without results.
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
-  // Requires mutex_.
   std::chrono::milliseconds MaxFrameInterval() const;
-  // Requires mutex_. Cancels the running what-if that a new one supersedes; removes and returns the
-  // waiting ones.
+  // Cancels the running what-if that a new one of this side supersedes; removes and returns the
+  // waiting ones. Requires mutex_.
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
 
@@ -144,7 +143,7 @@ class EngineService {
   Clock::time_point superseding_since_;
   std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
   double last_seconds_ = 0;   // guarded by mutex_: duration of the last what-if
-  double first_picture_ = 0;  // guarded by mutex_: time until its first part
+  double first_picture_ = 0;  // guarded by mutex_: time until the first part of the last what-if
   std::thread thread_;        // last member, because it uses all others
 };
 

@@ -39,7 +39,7 @@ KeptPrompts::KeptPrompts(const std::string& file, std::string plan_json, Provena
                      "Give --resume to continue, --overwrite, or another --out");
   }
   MakeFolder(folder_);
-  // Only one file is checked here; the others are checked when they are read.
+  // Checks the plan in only one file here; the plans in other files are checked when they are read.
   const std::string kept = PlanIn(file);
   if (!kept.empty()) CheckPlan(folder_, kept, plan_json_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stores the records of a batch's finished prompts until all have finished: in memory, or in a
-// folder beside the batch's file, so that finished work is not lost and several processes can share
-// it.
+// Stores the records of the finished prompts of a batch of probe runs until all have finished: in
+// memory, or in a folder beside the results file, so that finished work is not lost and several
+// processes can share the batch.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class PromptStore {
  public:
   virtual ~PromptStore() = default;
   virtual bool Has(const PromptKey& prompt) const = 0;
-  // Stores the records of a prompt. Throws Error (failure).
+  // Stores the records of a finished prompt. Throws Error (failure).
   virtual void Keep(const PromptKey& prompt, std::vector<Record> records) = 0;
-  // Returns the records of a prompt; may be called once per prompt. Throws Error (failure).
+  // Removes and returns the records of a prompt. Throws Error (failure).
   virtual std::vector<Record> Take(const PromptKey& prompt) = 0;
 };
 
@@ -41,23 +41,23 @@ class PromptsInMemory : public PromptStore {
   std::map<PromptKey, std::vector<Record>> records_;
 };
 
-// The folder FILE.prompts with one file per prompt. Files are written atomically, so that a killed
-// process loses only the prompts that it was running.
+// Stores prompts in the folder FILE.prompts, with one file per prompt. Files are written
+// atomically, so that a killed process loses only the prompts that it was running.
 class KeptPrompts : public PromptStore {
  public:
   static std::string FolderOf(const std::string& file) { return file + ".prompts"; }
-  // The plan of the prompts stored for the results file `file`; "" if there are none. Throws Error
-  // (failure).
+  // Returns the plan of the prompts stored for the results file `file`, as JSON; "" if there are
+  // none. Throws Error (failure).
   static std::string PlanIn(const std::string& file);
 
   // Creates the folder. Throws Error: (usage) if it exists and `resume` is false; (failure) if it
-  // has prompts of another plan or cannot be created.
+  // contains prompts of another plan or cannot be created.
   KeptPrompts(const std::string& file, std::string plan_json, Provenance provenance, bool resume);
 
   bool Has(const PromptKey& prompt) const override;
   void Keep(const PromptKey& prompt, std::vector<Record> records) override;
   std::vector<Record> Take(const PromptKey& prompt) override;
-  // Removes the folder.
+  // Removes the folder with all stored prompts.
   void Remove() const;
 
  private:

@@ -49,7 +49,7 @@ std::vector<Record> KeptProbes::Run(const Decoder& decoder, const ProbeBatch& ba
     one.samples = {sample};
     const int64_t before = std::ssize(done) * places;
     JobContext inner = context;
-    inner.log = nullptr;  // would announce every sample
+    inner.log = nullptr;  // otherwise every sample would be logged
     inner.progress = [&](const Progress& progress) {
       context.Report(
           {"probe", before + progress.done, std::ssize(batch.samples) * places, "prompts"});
@@ -84,7 +84,7 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-// Changes `run` to run only the samples from `done` on, numbered from 0.
+// Changes `run` to run only the samples from number `done` on, renumbered from 0.
 void SkipSamples(int64_t done, SweepRun& run) {
   run.plan.samples -= done;
   run.questions = [done, questions = std::move(run.questions)](int64_t sample) {
@@ -137,7 +137,7 @@ SweepResult KeptSweeps::Run(SweepRun run, const JobContext& context) {
   try {
     RunSweep(run, rest);
   } catch (const Error&) {
-    kept = before;  // a failed comparison can be repeated
+    kept = before;  // keeps the samples from before, so that a failed comparison can be repeated
     throw;
   }
   return kept;

@@ -29,7 +29,7 @@ int64_t GivenPlace(const SourceText& given) {
   }
 }
 
-// Makes prompts of the texts of another model's prompts.
+// Makes prompts from PromptRequest::given, the texts of another model's prompts.
 void TakeGiven(const Tokenizer& tokenizer, LoadedPrompts& loaded) {
   loaded.given = true;
   loaded.task = nullptr;
@@ -50,7 +50,7 @@ bool HasGivenTexts(const LoadedPrompts& loaded) {
                     });
 }
 
-// Makes the prompts that the request describes, without those of `given`.
+// Makes the prompts that the request describes, without using its texts in `given`.
 void MakeRequested(const Tokenizer& tokenizer, const JobContext& context, LoadedPrompts& loaded) {
   const PromptRequest& request = loaded.request;
   CheckPromptFormat(tokenizer, request.format);
@@ -83,7 +83,7 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
   if (request.given.empty()) {
     MakeRequested(tokenizer, context, loaded);
   } else {
-    // A task that cannot be made of this model's tokens has other prompts.
+    // If the task cannot be made with this model's tokens, its prompts differ from the given texts.
     try {
       MakeRequested(tokenizer, {}, loaded);
     } catch (const Error&) {

@@ -31,11 +31,11 @@ struct LoadedPrompts {
   std::vector<Prompt> prompts;       // one per place
   std::vector<std::pair<std::string, Prompt>> source_prompts;  // sources of patches, by name
   bool given = false;   // whether the prompts are PromptRequest::given
-  RecordOrigin origin;  // for all places, without a setting
+  RecordOrigin origin;  // describes all places, without a setting
 };
 
-// Makes the prompts. `decoder` must outlive them. Throws Error if the task, places, format or text
-// of the request is invalid.
+// Makes the prompts that a window requests. `decoder` must outlive them. Throws Error if the task,
+// places, format or text of the request is invalid.
 LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
                           const JobContext& context);
 
@@ -46,15 +46,16 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
 // them.
 PatchPrompts PatchPromptsOf(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// Returns the origin of a record under this setting; for one place if `place` (an index) is given.
+// Returns the origin of a record made under a setting, for all places or the one with index
+// `place`.
 RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervention,
                       std::optional<size_t> place);
-// Returns the origin of a record of several samples.
+// Returns the origin attributes of a record over several samples.
 RecordOrigin OriginOfSamples(const LoadedPrompts& loaded);
 
 // Returns a sweep without settings over samples of the task, from sample 0 on, or over the own
-// text. `places`: see ReadPlaces; "": those of the request. `loaded` must outlive it. Throws Error
-// (usage) if the task lacks the places, or for places of own text.
+// text. `places`: see ReadPlaces; "": the places of the loaded prompts. `loaded` must outlive it.
+// Throws Error (usage) if the task lacks the places, or for places of own text.
 SweepRun RunOfSamples(const std::shared_ptr<const Decoder>& decoder, const LoadedPrompts& loaded,
                       int64_t samples, const std::string& places = "");
 

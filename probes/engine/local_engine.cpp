@@ -46,8 +46,7 @@
 namespace midscope {
 namespace {
 
-// Notes whether a hook of the caller may change the run, whose outcome is then not that of the
-// setting.
+// Notes whether a hook of the caller may change the run; the outcome is then not the setting's.
 class NotedHook : public Hook {
  public:
   NotedHook(Hook* hook, bool* writes) : hook_(hook), writes_(writes) {}
@@ -63,13 +62,12 @@ class NotedHook : public Hook {
   bool* writes_;
 };
 
-// Memory for cached replies of what-ifs: about 120 settings with prompts of 300 tokens, or six with
-// 8,000.
+// Memory limit for cached what-if replies: about 120 settings for 300 tokens, or six for 8,000.
 constexpr size_t kReplyBytes = size_t{64} << 20;
 // Minimum time between two returns of freed memory to the system, which take some milliseconds.
 constexpr std::chrono::seconds kReturnInterval{10};
 
-// The prompts, and the data cached for them.
+// The current prompts, and the data cached for them.
 struct Loaded {
   LoadedPrompts prompts;
   std::unique_ptr<WhatIfPair> kept;       // created by the first what-if
@@ -77,18 +75,18 @@ struct Loaded {
   ReplyCache replies{kReplyBytes};        // replies of what-ifs
   KeptSweeps sweeps;                      // comparisons and scans
   KeptProbes probes;                      // probes over samples
-  std::string settled_key;                // of the prompts, in LocalEngine::settled_
+  std::string settled_key;                // key of the prompts in LocalEngine::settled_
 };
 
-// Returns freed memory to the system, because glibc keeps freed blocks of up to 32 MiB, including
-// those of a closed model: after opening twelve models, half the size of a model.
+// Returns freed memory to the system, because glibc keeps freed blocks of up to 32 MiB, also from
+// closed models: after opening twelve models, blocks of half a model's size.
 void ReturnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
 
-// Returns the record of means with its origin, without a setting because settings are on an axis.
+// Adds origin attributes to a record of means, without a setting because settings are on an axis.
 Record MeansWithOrigin(const LoadedPrompts& loaded, const SweepPlan& plan,
                        const SweepResult& result) {
   Record record = MeansRecord(plan, result);
@@ -139,25 +137,25 @@ class LocalEngine : public Engine {
 
  private:
   const Decoder& RequireModel() const;
-  // Returns null if no model is open. Thread-safe.
+  // Returns the open model's decoder; null if no model is open. Thread-safe.
   std::shared_ptr<const Decoder> OpenDecoder() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
   void ReturnFreedMemoryAtTimes();
   WhatIfSource Source() const;
-  // Returns RecordsOfPlace with their origin.
+  // Returns the records of RecordsOfPlace with origin attributes.
   std::vector<Record> OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
                               int64_t layers_done, const Trace* trace);
-  // Returns the first outcome of the setting on these prompts: that of `result`, unless there was
-  // one before.
+  // Returns the stored outcome of the setting on the prompts; stores that of `result` if there is
+  // none.
   const SettledOutcome& Settle(const Intervention& intervention, const WhatIfResult& result);
 
   ProbeRegistry probes_;
-  mutable std::mutex open_mutex_;  // guards writing decoder_, and reading it on other threads
+  mutable std::mutex open_mutex_;  // guards writes of decoder_, and reads on other threads
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
   KeptChannelSearch channels_;                      // for the open model
-  SettledOutcomes settled_;                         // of its prompts, also of earlier ones
+  SettledOutcomes settled_;                         // outcomes for current and earlier prompts
   std::chrono::steady_clock::time_point returned_;  // when freed memory was last returned
 };
 
@@ -186,7 +184,7 @@ const Prompt& LocalEngine::RequirePrompt(size_t place) {
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
-  // Open the new model first, so that the old one stays if that fails.
+  // Opens the new model before closing the old one, which stays open if that fails.
   std::shared_ptr<const Decoder> decoder =
       midscope::OpenDecoder(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
@@ -209,7 +207,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   summary.has_learned_positions = decoder_->config().positions == PositionKind::kLearned;
   try {
     summary.recipe = RecipeOfModel(decoder_->path());
-  } catch (const Error&) {  // opening the model has a note about it
+  } catch (const Error&) {  // the recipe is unreadable; opening the model has logged that
     summary.recipe.clear();
   }
   return summary;
@@ -242,10 +240,10 @@ std::vector<Record> LocalEngine::Preview(const PromptRequest& request) const {
 
 CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
                                         const JobContext& context) {
-  // The prompt includes its answer, which some probes need, so that numbers equal those of
+  // The prompt includes its answer, which some probes need, so that numbers are equal to those of
   // `midscope probe`.
   const Prompt& prompt = RequirePrompt(request.place);
-  // Without last_logits, which windows do not draw: 49,152 numbers per run.
+  // Omits the probe last_logits, which windows do not draw: 49,152 numbers per run.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
     if (type.name != kLastLogits || request.last_logits) probes.Add(type);
@@ -258,7 +256,7 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
   CaptureRunReply reply;
-  bool changed = false;  // by a hook
+  bool changed = false;  // whether a hook changed the run
   std::vector<NotedHook> noted;
   std::vector<Hook*> hooks;
   noted.reserve(request.hooks.size());
@@ -394,7 +392,7 @@ Record LocalEngine::Scan(const ScanRequest& request,
                    });
   so_far.Watch(run, context);
   JobContext quiet = context;
-  quiet.progress = nullptr;  // so_far reports progress instead
+  quiet.progress = nullptr;  // `so_far` reports the progress instead
   Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), quiet));
   WriteOrigin(origin, record);
   return record;
@@ -412,7 +410,7 @@ std::vector<Record> LocalEngine::SearchChannels(const ChannelSearchRequest& requ
     if (partial) partial(record);
   };
   std::vector<Record> records = channels_.Run(std::move(run), context);
-  // Drop the trials' means, because the window's own means have the same name.
+  // Drops the means of the validation sweep: the window's own means have the same record name.
   std::erase_if(records, [](const Record& record) { return record.name == kOutcomeMeans; });
   for (Record& record : records) WriteOrigin(origin, record);
   return records;

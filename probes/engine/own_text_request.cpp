@@ -15,7 +15,7 @@ OwnText OwnTextOf(const PromptRequest& request) {
     own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
   }
   if (request.question.empty()) return own;
-  // As in the task jsonl.
+  // The question follows after an empty line, as in the task jsonl.
   if (!own.text.empty()) own.text += own.text.ends_with('\n') ? "\n" : "\n\n";
   const auto begin = static_cast<int64_t>(own.text.size());
   own.text += "Question: " + request.question;

@@ -9,12 +9,12 @@
 
 namespace midscope {
 
-// Returns the text followed by the question, in the format of the task `jsonl`; the gold passage is
-// one of its spans.
+// Returns a request's own text followed by its question, in the format of the task `jsonl`; the
+// gold passage is one of the returned spans.
 OwnText OwnTextOf(const PromptRequest& request);
 
-// As above, with the pieces, if any, and all passages as byte ranges. Throws Error (usage) if the
-// text is not UTF-8 or a passage is not found.
+// Returns a request's own text with its question, and as byte ranges its pieces, if any, and all
+// passages. Throws Error (usage) if the text is not UTF-8 or a passage is not found.
 PiecesText PiecesTextOf(const PromptRequest& request);
 
 }  // namespace midscope

@@ -44,7 +44,7 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
               (most > least ? fmt::format("{} to ", least) : "") + CountText(most, "token"));
 }
 
-// Runs prompts; has everything that is equal for all of them.
+// Runs the prompts of a batch one by one; stores what is equal for all of them.
 struct PromptRunner {
   const Decoder& decoder;
   const ProbeBatch& batch;

@@ -25,10 +25,10 @@ struct ProbeBatch {
   std::function<Prompt(int64_t sample, int64_t place)> prompt;
 };
 
-// Runs the prompts that `store` lacks, for the samples of `source`, one after another, and puts the
-// records of each into `store`. Logs the number of runs of the whole batch first; progress counts
-// prompts. Throws Error (if a prompt of the batch does not fit the context, before anything runs),
-// Cancelled.
+// Runs the prompts that `store` lacks, for the samples of `source`, one after another, and stores
+// the records of each prompt in `store`. First logs the number of runs of the whole batch; progress
+// counts prompts. Throws Error, before anything runs if a prompt of the batch does not fit the
+// context; Cancelled.
 void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
                      const Intervention& intervention, const ProbeRegistry& probes,
                      const OptionSet& options, SampleSource& source, PromptStore& store,
@@ -37,16 +37,17 @@ void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
 // Returns the samples whose prompts, at all places, are in the store.
 std::vector<int64_t> FinishedSamples(const ProbeBatch& batch, const PromptStore& store);
 
-// Takes the records of these samples from the store and stacks them: for each probe its record over
-// [sample, place] (record_stack.h), followed by the records of ProbeType::summarise; then `answer`,
-// if prompts have answers, and `prompt`.
+// Removes the records of `samples` from the store and stacks them. Returns, for each probe, its
+// record over [sample, place] (record_stack.h) and the records of ProbeType::summarise; then
+// records `answer`, if prompts have answers, and `prompt`.
 std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_t>& samples,
                                const ProbeRegistry& probes, const OptionSet& options,
                                PromptStore& store);
 
-// Runs and stacks a batch in memory. If `samples_done` is given, it gets the number of complete
-// samples, and a cancelled run returns their records; Cancelled is then thrown only if no sample is
-// complete. Throws otherwise in the same cases as RunBatchPrompts.
+// Runs a batch in memory and returns its stacked records. If `samples_done` is not null, it
+// receives the number of complete samples, and a cancelled run returns the records of these
+// samples; Cancelled is then thrown only if no sample is complete. Throws otherwise in the same
+// cases as RunBatchPrompts.
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
                                   const OptionSet& options, const JobContext& context = {},

@@ -9,15 +9,15 @@
 
 namespace midscope {
 
-// Bounded in bytes; drops the least recently used replies first. Caches complete replies: records
-// of different settings, places or channels are never mixed.
+// A cache of what-if replies, bounded in bytes; the least recently used replies are dropped first.
+// Caches complete replies: records of different settings, places or channels are never mixed.
 class ReplyCache {
  public:
   explicit ReplyCache(size_t limit_bytes) : limit_(limit_bytes) {}
 
-  // Returns the reply to an equal request, valid until the next call of Add; null if there is none.
+  // Returns the cached reply to an equal request, valid until the next Add; null if there is none.
   const WhatIfReply* Find(const WhatIfRequest& request);
-  // Adds a reply, unless it is larger than the limit.
+  // Caches the reply to a request, unless it is larger than the limit.
   void Add(const WhatIfRequest& request, const WhatIfReply& reply);
 
   size_t bytes() const { return bytes_; }

@@ -22,8 +22,8 @@ namespace {
 
 using Types = std::vector<const ProbeType*>;
 
-// Runs `work`. If `failures` is given and `work` throws Error, adds its message there and returns
-// false, except for errors of a device, which affect all probes.
+// Runs `work`. If `failures` is given and `work` throws Error, adds the message to `failures` and
+// returns false, except for errors of a device, which affect all probes.
 template <typename Work>
 bool Alone(std::vector<std::string>* failures, Work work) {
   try {
@@ -43,8 +43,8 @@ bool SharesRun(const Types& types) {
                      [](const ProbeType* type) { return !type->own_runs; });
 }
 
-// If `failures` is given, omits probes that fail before or after the run; an Error of the run
-// itself is thrown.
+// Runs the prompt once for all `types`. If `failures` is given, omits probes that fail before or
+// after the run; an Error of the run itself is thrown.
 std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
                                 std::vector<std::string>* failures,
                                 const std::vector<Hook*>& more_hooks = {}) {
@@ -81,8 +81,8 @@ std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
   return records;
 }
 
-// Marks the records of a run that exceeds the context; probes that run the decoder themselves do so
-// themselves.
+// Marks the records of a run beyond the context; probes that run the decoder themselves mark
+// theirs.
 std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& decoder,
                                     const Prompt& prompt, const Intervention& intervention,
                                     const Types& types) {
@@ -142,7 +142,7 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   } catch (const Error&) {
     if (others.empty() || !hooks.empty()) throw;
   }
-  // The run failed, perhaps in a hook: find the probe by leaving out one at a time.
+  // The run failed, perhaps in a hook: repeats it without each probe in turn to find the probe.
   std::vector<Record> records = RunTogether(input, usual, &failures);
   for (const ProbeType* type : others) {
     Alone(&failures, [&] {
@@ -156,8 +156,8 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
 
 namespace {
 
-// Whether a window offers the probe: not if the request sets its options itself, or if a window
-// does not draw its record.
+// Returns whether a window offers the probe: not if the request sets the probe's options itself, or
+// if the window does not draw its record.
 bool IsOffered(const ProbeType& type) {
   if (type.name == kHiddenChannelsRecord || type.name == kLastLogits) return false;
   return type.on_request || !type.options.empty();

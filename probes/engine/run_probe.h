@@ -23,16 +23,18 @@ std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
                               const OptionSet& options, const JobContext& context = {});
 
-// As above, for the given probe types. If all of them run the decoder themselves, there is no
-// shared run and no record `answer`, and the prompt may have any length.
+// Returns the records of the probes of the given types, and record `answer` if the prompt has an
+// answer. If all of them run the decoder themselves, there is no shared run and no record `answer`,
+// and the prompt may have any length. Throws Error, Cancelled.
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention,
                                   const std::vector<const ProbeType*>& types,
                                   const OptionSet& options, const JobContext& context = {});
 
-// As above, but if a probe fails, its message is added to `failures`, and the records of the others
-// are returned. `hooks` of the caller run after those of the probes. Throws Error only if the
-// setting or the prompt is invalid or the run itself fails; Cancelled.
+// Returns the records of the probes of the given types that succeed, and record `answer` if the
+// prompt has an answer; the messages of probes that fail are added to `failures`. `hooks` of the
+// caller run after those of the probes. Throws Error only if the setting or the prompt is invalid
+// or the run itself fails; Cancelled.
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const Intervention& intervention,
                                    const std::vector<const ProbeType*>& types,
@@ -40,10 +42,10 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    std::vector<std::string>& failures,
                                    const std::vector<Hook*>& hooks = {});
 
-// Returns the probes that a window can offer, those that run only on request or have options.
+// Returns the probes that a window can offer: those that run only on request or have options.
 std::vector<ProbeOffer> Offers(const ProbeRegistry& probes);
 
-// Writes the options of its probe to each record.
+// Writes to each record, as attribute `options`, the options of the probe that made the record.
 void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
                  std::vector<Record>& records);
 

@@ -69,8 +69,8 @@ void ScanSoFar::Watch(SweepRun& run, const JobContext& context) {
     running_.answer_nll[setting * plan_.places.size() + place] = nll;
     ++run_;
     Report(context);
-    // Only the first sample is shown before it has finished, because items are compared over the
-    // same samples.
+    // Unfinished samples are only shown before the first one has finished, because items are
+    // compared over the same samples.
     const auto since = std::chrono::steady_clock::now() - reported_;
     if (finished_.empty() && since >= kTellInterval) Tell();
   };

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Number of likeliest tokens that a what-if lists.
+// Number of likeliest next tokens that a what-if lists.
 constexpr int64_t kNextTokens = 10;
 
 // Makes record hidden_channels of the prompt's rows from a trace of all layers.
@@ -25,7 +25,7 @@ Record KeptChannels(const ModelConfig& config, const Trace& trace,
   values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     for (const int64_t channel : channels) {
-      // The output of this layer is the input of the next.
+      // The output of a layer is the input of the next one, which the trace stores.
       const std::vector<float> rows = trace.Channel(layer + 1, channel);
       values.insert(values.end(), rows.begin(), rows.begin() + tokens);
     }

@@ -77,7 +77,7 @@ std::vector<ArithmeticDistance> MeasureArithmeticDistances(const std::string& mo
                                                            std::span<const Arithmetic> others,
                                                            int64_t prompts,
                                                            const JobContext& context) {
-  JobContext quiet = context;  // messages about the model do not concern this comparison
+  JobContext quiet = context;  // omits messages about the model
   quiet.log = nullptr;
   const std::vector<Outcome> exact = OutcomesIn({}, model, options, prompts, quiet);
   std::vector<ArithmeticDistance> distances;

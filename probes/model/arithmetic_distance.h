@@ -16,7 +16,7 @@ namespace midscope {
 struct ArithmeticDistance {
   int64_t prompts = 0;
   double largest_logit = 0;  // largest |difference| of the last prompt row's logits
-  double mean_logit = 0;     // mean |difference| of these logits
+  double mean_logit = 0;     // mean |difference| of the last prompt row's logits
   double answer_nats = 0;    // mean |difference| of the answer's negative log-likelihood
   int64_t same_first = 0;    // prompts with the same likeliest next token
 };

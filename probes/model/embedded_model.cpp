@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// CMake makes it from fetch_embedded_model.py.
+// Script text that CMake makes from fetch_embedded_model.py.
 constexpr const char* kFetchScript =
 #include "fetch_embedded_model.inc"
     ;

@@ -20,7 +20,7 @@ Parameter DtypeParameter() {
       "parameters, beyond that bfloat16 where the CPU multiplies it; bfloat16 on a GPU; float16 "
       "with --device cuda:N or cpu:portable",
       {kAutoDtype, "float32", "bfloat16", "float16"});
-  // Names that PyTorch users know.
+  // Short names of dtypes that PyTorch users know.
   const std::vector<Parameter::OtherName> short_names = {
       {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}};
   for (const Parameter::OtherName& other : short_names) {

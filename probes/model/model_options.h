@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// The dtype of a request that leaves it to the rule in core/compute/arithmetic.h.
+// The value of option --dtype that leaves the choice to the rule in core/compute/arithmetic.h.
 inline constexpr const char* kAutoDtype = "auto";
 
 struct OpenRequest {
@@ -20,7 +20,7 @@ struct OpenRequest {
   std::string products = "float";  // "int16", "int8"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
-  std::string device = "cpu";    // core/compute/placement.h
+  std::string device = "cpu";    // device or layers per device (core/compute/placement.h)
   bool sliding_window = true;    // DecoderOptions::sliding_window
   bool beyond_context = false;   // DecoderOptions::beyond_context
 };
@@ -29,7 +29,7 @@ struct OpenRequest {
 // threads, sliding-window and device.
 std::vector<Parameter> ModelOptions();
 
-// Returns the options model and adapter.
+// Returns the options model and adapter, for commands that need only the model's name.
 std::vector<Parameter> ModelNameOptions();
 
 // Moves the option adapter, if it exists and is set, into the text of the option model. Throws
@@ -40,32 +40,33 @@ void JoinAdapter(OptionSet& options);
 // MakeOpenRequest read it if the options include it.
 Parameter BeyondContextOption();
 
-// Returns the option device of commands that compute gradients, on one device, and its value.
-// Reading it throws Error (usage) for an unknown device and for several; CheckDevices
-// (core/compute/device_facts.h) checks whether the machine has it.
+// Returns the option device for commands that compute gradients, and the value of that option.
+// These commands run on one device: reading throws Error (usage) for an unknown device and for
+// several; CheckDevices (core/compute/device_facts.h) checks whether the machine has the device.
 Parameter OneDeviceOption();
 DeviceName ReadOneDevice(const OptionSet& options);
 
-// Returns the engine's request to open `model` with these values of the other options.
+// Returns the engine's request to open `model`, with the other values taken from `options`.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 
-// Sets the options from which MakeOpenRequest makes `request`.
+// Sets `options` so that MakeOpenRequest would return `request`.
 void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 
-// Returns the decoder options for these options, or for a request. Throws Error (usage).
+// Returns the decoder options that these command-line options describe; the second form converts an
+// engine's request to open a model. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
-// Parses a name from ProductsName. Throws Error (usage).
+// Parses a name that ProductsName returns. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
 // All dtypes in which a model can be run.
 inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16,
                                              kernels::Dtype::kFloat16};
-// One dtype of every size, for tables of memory.
+// One dtype of each size in bytes, for tables of memory.
 inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
                                                  kernels::Dtype::kBFloat16};
-// Parses a name from DtypeName. Throws Error (usage).
+// Parses a name that DtypeName returns. Throws Error (usage).
 kernels::Dtype ParseDtype(std::string_view name);
 
 // Convert to and from "auto", "stored" and "expanded". Parsing throws Error (usage).

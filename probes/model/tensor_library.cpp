@@ -8,7 +8,8 @@
 namespace midscope {
 
 void LoadTensorLibrary() {
-  // Found by the run path of this library; global, because the callers were linked without it.
+  // The library is found by the run path of this one; its symbols are global, because the callers
+  // were linked without it.
   static const void* const library = dlopen("libmidscope_core.so", RTLD_LAZY | RTLD_GLOBAL);
   if (library == nullptr) {
     throw Failure("libmidscope_core.so", dlerror(), "Install the program with its libraries");

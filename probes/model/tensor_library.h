@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library with models and tensors, which brings LibTorch. It takes a quarter of a second to
-// load, so the program loads it only when a command is about to run a model.
+// Loads the library that contains models and tensors and depends on LibTorch. Loading takes a
+// quarter of a second, so the program does it only when a command is about to run a model.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,12 @@
 namespace midscope {
 
 // Loads libmidscope_core, which probes and commands call without being linked to it. Must be called
-// before any function of it that needs no object of it: tests/rules/check_tensor_library.py has the
-// list. Returns at once if it is loaded. Throws Error if it cannot be loaded.
+// before any function of that library that needs no object of it:
+// tests/rules/check_tensor_library.py has the list. Returns at once if the library is loaded.
+// Throws Error if it cannot be loaded.
 void LoadTensorLibrary();
 
-// Decoder::Open(), after loading that library.
+// Calls Decoder::Open() after LoadTensorLibrary().
 std::shared_ptr<const Decoder> OpenDecoder(const std::string& model, const DecoderOptions& options,
                                            const JobContext& context = {});
 

@@ -15,8 +15,8 @@
 namespace midscope {
 namespace {
 
-// Replaces the text to find its offset in the template; no template contains this word or treats it
-// specially.
+// Replaces the message to find its offset in the template's output; no template contains this word
+// or treats it specially.
 constexpr std::string_view kStandIn = "midscopestandinforthetext";
 
 // A part of the text that the template kept, and its offset in the template's output.
@@ -48,7 +48,7 @@ std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::strin
   return KeptPart{lead, lead + static_cast<int64_t>(middle.size()), position};
 }
 
-// Finds the text, with or without white space at its ends, if it occurs exactly once.
+// Finds the message, with or without white space at its ends, if it occurs exactly once.
 std::optional<KeptPart> FindOnce(const std::string& text, const std::string& rendered) {
   const std::string kept = StripText(text);
   const size_t stripped = rendered.find(kept);
@@ -101,7 +101,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   return formatted;
 }
 
-// Sets add_bos; removes a BOS that the template wrote if the rule excludes it.
+// Sets add_bos; removes a BOS that the template wrote if the format's BOS rule excludes it.
 void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedText& formatted) {
   const std::string begin =
       formatted.templated ? WrittenBegin(tokenizer, formatted.text) : std::string();

@@ -9,13 +9,13 @@
 
 namespace midscope {
 
-// Throws Error (usage), with both lengths, if the prompt and the rows of its answer exceed the
-// limit of the model under the intervention (core/plan/run_positions.h).
+// Throws Error (usage) if the length of the prompt plus its answer exceeds the maximum of the model
+// under the intervention (core/plan/run_positions.h); the message contains both lengths.
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 
-// Whether the prompt with its answer exceeds the context; decoders opened with beyond_context run
-// it anyway. LogBeyondContext logs a message if it does.
+// Returns whether the prompt with its answer exceeds the model's context; decoders opened with
+// beyond_context run it anyway. LogBeyondContext logs a message in that case.
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
                            const Intervention& intervention);
 void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -53,8 +53,8 @@ void SetChatTemplate(const std::string& name_or_file, PromptFormat* format) {
   format->template_text.clear();
   if (name_or_file == kModelTemplate) return;
   std::string text = FindChatTemplate(name_or_file);
-  // The text of a file is stored because the file may change or be deleted; families are part of
-  // the program.
+  // Stores the text of a template file, because the file may change or be deleted; templates of
+  // model families are part of the program.
   if (!IsChatFamily(name_or_file)) format->template_text = std::move(text);
 }
 

@@ -13,7 +13,8 @@
 namespace midscope {
 
 // Array [piece] of strings: the answers of the pieces of a task's prompt, in the order of the
-// prompt, if every piece has one. The attribute first_place is the place of the first piece.
+// prompt, if every piece has one. The record's attribute first_place is the place of the first
+// piece.
 inline constexpr const char* kPieceAnswer = "piece_answer";
 
 // Makes record `prompt`, described in probes/engine/engine.h. token_begin is a byte offset into the
@@ -24,8 +25,8 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
 // token for some bytes.
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context);
 
-// Makes record answer, of the score of a given answer: answer_ids, answer_token_nll [answer_token];
-// attributes answer, answer_nll (nats), correct (0/1).
+// Makes record answer from the score of a prompt's given answer: answer_ids, answer_token_nll
+// [answer_token]; attributes answer, answer_nll (nats), correct (0/1).
 Record AnswerRecord(const Prompt& prompt, const AnswerScore& score);
 
 }  // namespace midscope

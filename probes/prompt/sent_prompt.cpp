@@ -42,7 +42,8 @@ std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t 
   return text;
 }
 
-// Returns the whole text, or the fewest tokens at each end that reach the shown length.
+// Returns the whole text or, if it is long, the fewest tokens at each end that reach the shown
+// length.
 std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
   const size_t count = prompt.ids.size();
   size_t head = 0;
@@ -56,7 +57,7 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
          MarkedText(prompt, tokenizer, tail, count);
 }
 
-// `puts`: number of tokens that --bos on puts first.
+// Describes the BOS at the prompt's start. `puts`: number of tokens that --bos on puts first.
 std::string BosText(int64_t tokens, int64_t puts, bool requires_bos) {
   if (tokens == 0)
     return requires_bos ? "no begin-of-text, though the tokenizer adds one by default"
@@ -103,7 +104,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
     context.Log(
         "note: lines of the prompt end in CR LF, as Windows writes them; the CR is sent too");
   }
-  if (format.is_chat()) return;  // chat templates end the text themselves
+  if (format.is_chat()) return;  // chat templates write the end of the text themselves
   if (text.ends_with('\n')) {
     context.Log(
         "note: the prompt ends in a line end, as editors write one; the continuation begins on "

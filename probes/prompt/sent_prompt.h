@@ -28,11 +28,12 @@ std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const Pro
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
 // Writes attributes to a record of the prompt: begin_of_text_tokens, bos (the rule), chat_template
-// ("none"), and, if they are set, system, chat_options, chat_date and chat_template_hash (of a
+// ("none"), and, if set, system, chat_options, chat_date and chat_template_hash (of a template
 // file).
 void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                 Record& record);
-// As above, without attributes that depend on the prompt.
+// Writes the attributes of the prompt format to a record: bos, chat_template and, if set, system,
+// chat_options, chat_date and chat_template_hash; not begin_of_text_tokens.
 void NoteFormat(const PromptFormat& format, Record& record);
 
 }  // namespace midscope

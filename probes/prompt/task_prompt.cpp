@@ -77,7 +77,7 @@ Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
                      formatted.AnswerAfter(sample.answer), formatted.add_bos);
 }
 
-// Returns the prompts of the sample's choices, in their order.
+// Returns one prompt for each of the sample's choices, in order.
 std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& sample,
                                   const FormattedText& formatted, const PromptFormat& format) {
   std::vector<Prompt> prompts;
@@ -86,8 +86,8 @@ std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& 
     TaskSample other = sample;
     FormattedText own = formatted;
     if (!choice.prompt.empty()) {
-      // Passages in the common beginning are the same; a passage at the end of the prompt is also
-      // at the end of this one.
+      // Passages in the common beginning of the prompts are equal; a passage at the end of the
+      // question's prompt is at the end of the choice's prompt, too.
       const auto size = static_cast<int64_t>(choice.prompt.size());
       for (ByteSpan& span : other.spans) {
         const bool last = span.end == static_cast<int64_t>(sample.text.size());
@@ -105,15 +105,15 @@ std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& 
   return prompts;
 }
 
-// Whether all choices are one token after the same prompt, so that the logits of its last row
-// compare them.
+// Returns whether all choices are one token after the same prompt, so that the logits of its last
+// row compare the choices.
 bool AreSingleTokens(const std::vector<Prompt>& choices) {
   return std::all_of(choices.begin(), choices.end(), [&](const Prompt& choice) {
     return choice.answer_ids.size() == 1 && choice.ids == choices.front().ids;
   });
 }
 
-// Returns make(task sample) for one sample with its gold piece at each place.
+// Returns the results of `make` for one sample of the task with its gold piece at each place.
 template <typename Make>
 auto AtPlaces(const Task& task, const std::vector<int64_t>& places, int64_t sample,
               const Make& make) {

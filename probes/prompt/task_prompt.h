@@ -17,8 +17,8 @@
 
 namespace midscope {
 
-// Makes a task; if it requires answers of one token, chooses answers that are one token of the
-// model. `tokenizer` must outlive the task. Throws Error (usage).
+// Makes the task that `spec` describes. If the task requires answers of one token, chooses answers
+// that are one token of the model. `tokenizer` must outlive the task. Throws Error (usage).
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
 // Whether the task can be made with the model's tokenizer.
@@ -29,17 +29,17 @@ bool FitsTokenizer(const Tokenizer& tokenizer, std::string_view spec);
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
-// As above, for the sample of that number; numbers beyond the task's last sample start again at the
-// first.
+// Makes the prompt of sample number `sample` of the task; numbers beyond the task's last sample
+// start again at the first.
 Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t sample, int64_t place,
                       const PromptFormat& format);
 
-// Returns one sample at each of the places.
+// Returns the prompts of one sample of the task, with the gold piece at each of the places.
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format = {});
 
-// Logs the task's notes, and which of these prompts the task cuts to a number of tokens.
+// Logs the task's notes, and the places at which the task cuts this sample's prompt.
 void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t sample,
                   const JobContext& context);
 
@@ -47,11 +47,11 @@ void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t 
 struct OwnText {
   std::string text;
   std::vector<SpanRequest> spans = {};
-  std::string answer = {};  // "": nothing to score
+  std::string answer = {};  // expected answer; "": nothing to score
 };
 
-// As TaskPrompt, for own text, which becomes the user's message in a chat template. Spans are byte
-// ranges of the given text. Throws in the same cases as BuildPrompt and MakeQuestion.
+// Makes the prompt of a user's own text, which becomes the user's message in a chat template. Spans
+// are byte ranges of the given text. Throws in the same cases as BuildPrompt and MakeQuestion.
 Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
 // A named additional prompt from which patches take values.
@@ -60,7 +60,7 @@ struct SourceText {
   OwnText own;
 };
 
-// The prompt of one place, and the data for scoring its answer.
+// The prompt of a task's sample at one place, and the data for scoring its answer.
 struct TaskQuestion {
   Prompt prompt;
   // The sample without its text; default-constructed if only the likelihood of the prompt's answer
@@ -81,33 +81,32 @@ struct TaskQuestion {
 TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
                           const PromptFormat& format);
 
-// Returns one sample at each of the places.
+// Returns the questions of one sample of the task, with the gold piece at each of the places.
 std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& task,
                                         const std::vector<int64_t>& places, int64_t sample,
                                         const PromptFormat& format = {});
 
-// Makes questions of which only the likelihood of the answer is scored.
+// Makes questions for which only the likelihood of the prompt's answer is scored.
 std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 
-// Returns the first, quarter, middle, three-quarter and last place (RankAtPercent); all places if
-// there are at most five pieces.
+// Returns the default gold places for a task of `pieces` pieces: the first, quarter, middle,
+// three-quarter and last place (RankAtPercent); all places if there are at most five pieces.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
-// Parses a list of places of the task: "all", numbers and ranges ("1,5,10-12"), or, if there are
-// shares, numbers and shares ("0%,25%,7", ReadPlace); "": DefaultPlaces. Throws Error (usage), also
-// for duplicates.
+// Parses the gold places that `text` lists: "all", numbers and ranges ("1,5,10-12"), or numbers and
+// percentages ("0%,25%,7", ReadPlace); "": DefaultPlaces. Throws Error (usage).
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
-// Makes the option `places`, a text for ReadPlaces. Its help is the description of allowed values
-// between the texts `before` and `behind`.
+// Makes the option `places`, whose value ReadPlaces parses. Its help is the text `before`, the
+// description of allowed values, and the text `behind`.
 Parameter PlacesOption(const std::string& before, const std::string& behind);
 
 // Returns, for each of `places`, its relative position between the task's first and last place, 0
 // to 1.
 std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
-// Returns the printed texts of places that ReadPlaces has read from `text`: their shares
-// (PlaceShares), such as "26.32 %", in tasks by depth or if the text has shares; otherwise empty,
-// so that they are printed by rank.
+// Returns the printed texts of places that ReadPlaces has read from `text`: their relative
+// positions (PlaceShares), such as "26.32 %", if the task places the gold by depth or the text has
+// percentages; otherwise empty, so that places are printed by rank.
 std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
                                     const Task& task);
 

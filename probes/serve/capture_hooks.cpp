@@ -48,7 +48,7 @@ bool HoldsPattern(HookSite site) {
   return site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
 }
 
-// Points of attention or a mixer, and of an MLP, before what they add to the stream.
+// Returns whether a point is in attention, a mixer or an MLP, before the addition to the stream.
 bool IsOfMixer(HookSite site) {
   return site >= HookSite::kNormalizedAttention && site <= HookSite::kZ;
 }
@@ -68,7 +68,7 @@ const char* InnerAxis(const HookView& view) {
   return view.point.site == HookSite::kExpertWeights ? "expert" : "channel";
 }
 
-// An element of a view by what a client's array is indexed with.
+// Returns an element of a view by the indices of a client's array.
 float ElementOf(const HookView& view, int64_t row, int64_t head, int64_t inner) {
   if (view.IsPattern()) return view.At(0, head, row, inner);
   return view.dimensions == 4 ? view.At(0, row, head, inner) : view.At(0, row, inner);
@@ -93,7 +93,7 @@ int64_t InnerOf(const HookView& view) {
   return view.dimensions == 4 ? view.shape[3] : view.shape[2];
 }
 
-// Returns the shape of an array of some rows and heads of the view.
+// Returns the shape of a client's array for some rows and heads of a view.
 ActivationShape ShapeOf(const HookView& view, int64_t rows, int64_t heads, int64_t inner) {
   if (view.IsPattern()) return {{"head", "query", "key"}, {heads, rows, inner}};
   if (view.dimensions == 4) return {{"position", "head", "dimension"}, {rows, heads, inner}};
@@ -101,8 +101,8 @@ ActivationShape ShapeOf(const HookView& view, int64_t rows, int64_t heads, int64
 }
 
 // Calls visit(row, head, offset) for the absolute `rows` and `heads` that the view contains: row
-// and head are indices into the view, offset is that of their first element in an array of the
-// shape above of all `rows` and `heads`.
+// and head are indices into the view; offset is the index of their first element in the client's
+// array of all `rows` and `heads`.
 template <typename Visit>
 void VisitRows(const HookView& view, const std::vector<int64_t>& rows,
                const std::vector<int64_t>& heads, int64_t inner, const Visit& visit) {
@@ -135,7 +135,7 @@ void CopyRow(const HookView& view, int64_t row, int64_t head, float* to) {
   for (int64_t i = 0; i < inner; ++i) to[i] = ElementOf(view, row, head, i);
 }
 
-// Returns the numbers from `first` on.
+// Returns `count` consecutive integers from `first` on.
 std::vector<int64_t> Numbers(int64_t first, int64_t count) {
   std::vector<int64_t> numbers(static_cast<size_t>(std::max<int64_t>(0, count)));
   std::iota(numbers.begin(), numbers.end(), first);

@@ -51,7 +51,7 @@ Message SetPrompt(EngineSession& session, const Call& call) {
   return {{"records", session.RecordsMessage(records)}};
 }
 
-// Runs beside the others, so that it does not read the session's model.
+// Runs concurrently with other requests, so it does not read the session's model.
 Message Preview(EngineSession& session, const Call& call) {
   const std::vector<Record> records = session.engine().Preview(ReadPromptRequest(call.params));
   return {{"records", session.RecordsMessage(records)}};
@@ -84,7 +84,7 @@ Message Run(EngineSession& session, const Call& call) {
       request.hooks.push_back(callbacks.back().get());
     }
   }
-  // Captures follow the callbacks, so that they see what these changed.
+  // The capture hook runs after the callbacks, so that it sees their changes.
   CaptureHook capture(std::move(parts), config);
   request.hooks.push_back(&capture);
   CaptureRunReply reply = session.engine().CaptureRun(request, call.job);
@@ -198,7 +198,7 @@ Message Generate(EngineSession& session, const Call& call) {
                    session.engine().Generate(request, PartialRecords(session, call), call.job));
 }
 
-// As Preview.
+// Runs concurrently with other requests, so it does not read the session's model.
 Message LearnedPositions(EngineSession& session, const Call& call) {
   return OneRecord(session, session.engine().MeasureLearnedPositions(call.job));
 }

@@ -19,7 +19,7 @@
 
 namespace midscope {
 
-// Members of equal names; enumerations as their numbers.
+// Members of messages have the names of the C++ fields; enumerations are numbers.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(XieluSettings, alpha_positive, alpha_negative, beta, epsilon)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClampedSwiglu, gain, limit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RopeScaling, kind, factor, original_context,
@@ -40,7 +40,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeltaRule, key_heads, value_heads, key_dim, v
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShortConvolution, taps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateSpace, heads, head_dim, groups, state_dim, taps, log_decays,
                                    norm, scales)
-// In two parts: the library's macros take at most 63 fields.
+// The fields are in two lists, because the JSON library's macros take at most 63 fields.
 #define MIDSCOPE_MODEL_FIELDS(CONVERT)                                                             \
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(                                                        \
       CONVERT, architecture, name, layers, heads, key_value_heads, head_dim, hidden, feed_forward, \
@@ -140,7 +140,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeOffer, name, summary, source, departures
 
 namespace {
 
-// Returns the message as a value. Throws Error (failure) if it does not fit.
+// Converts a message to a value. Throws Error (failure) if its type does not fit.
 template <typename Value>
 Value ReadAs(const Message& message, const char* thing) {
   try {
@@ -150,7 +150,7 @@ Value ReadAs(const Message& message, const char* thing) {
   }
 }
 
-// Returns the range of bytes [begin, end).
+// Reads a range of bytes [begin, end) from member `key`.
 std::pair<int64_t, int64_t> RangeOfBytes(const JsonFields& fields, const std::string& key) {
   const std::vector<int64_t> range = IntegersOf(fields, key);
   if (range.size() != 2) fields.Fail("has a '" + key + "' that is not [begin, end]");

@@ -18,14 +18,14 @@
 
 namespace midscope {
 
-// Integers and texts that a request may leave out.
+// Reads integers and texts that a request may omit; a missing member gives the default.
 int64_t IntegerOf(const JsonFields& params, const std::string& key, int64_t minimum,
                   int64_t otherwise);
 std::string TextOf(const JsonFields& params, const std::string& key, const std::string& otherwise);
 std::vector<int64_t> IntegersOf(const JsonFields& params, const std::string& key);
 
-// Member `config` has the whole ModelConfig, for clients of the same protocol number; the members
-// beside it are those that `midscope info` prints.
+// Describes a model. Member `config` contains the whole ModelConfig, for clients with the same
+// protocol number; the other members are those that `midscope info` prints.
 Message ModelMessage(const ModelSummary& model);
 ModelSummary ReadModel(const Message& message);
 
@@ -33,11 +33,11 @@ Message OpenMessage(const OpenRequest& request);
 OpenRequest ReadOpenRequest(const JsonFields& params);
 
 Message PromptMessage(const PromptRequest& request);
-// Throws Error (usage) also if neither or both of task and text are given, if gold or spans do not
-// fit the text, and for an unknown member of `format`.
+// Reads a request to make prompts. Throws Error (usage) also if neither or both of task and text
+// are given, if gold or spans do not fit the text, and for an unknown member of `format`.
 PromptRequest ReadPromptRequest(const JsonFields& params);
 
-// The options of a scan that restrict its items: only those that its kind has.
+// Writes the options that restrict the items of a scan: only those that apply to the scan's kind.
 Message RangeMessage(const ScanKind& kind, const ScanRange& range);
 ScanRange ReadRange(const JsonFields& params, const std::string& over);
 
@@ -47,10 +47,10 @@ WhatIfCost ReadCost(const Message& message);
 Message ProvenanceMessage(const Provenance& provenance);
 Provenance ReadProvenance(const Message& message);
 
-// Returns the bytes of an array that came without data.
+// Fetches the bytes of an array that was sent without data, by its handle.
 using FetchBytes = std::function<std::vector<uint8_t>(int64_t handle, int64_t bytes)>;
 
-// Reads what WireWriter (wire_arrays.h) wrote.
+// Reads a record that WireWriter (wire_arrays.h) wrote.
 Record ReadRecord(const Message& message, const FetchBytes& fetch);
 std::vector<Record> ReadRecords(const Message& messages, const FetchBytes& fetch);
 

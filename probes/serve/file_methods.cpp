@@ -63,8 +63,8 @@ class FollowedLines {
   std::string line_;
 };
 
-// Standard output and standard error are files and not pipes, so that a process that outlives this
-// one can go on writing.
+// Starts the process. Its standard output and standard error are files and not pipes, so that it
+// can go on writing after this process ends.
 void Start(const std::vector<std::string>& arguments, const std::string& out,
            const std::string& err, pid_t& process) {
   std::vector<std::string> words = {"midscope"};
@@ -112,9 +112,9 @@ std::string WholeText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Runs `midscope ARGUMENTS` and returns {status, out, err}: the exit status and the texts of
-// standard output and standard error, the end of the latter. Progress (--progress json) and notes
-// are reported to `context`. On cancellation the process gets SIGINT, and what it then writes is
+// Runs `midscope ARGUMENTS` and returns {status, out, err}: the exit status, the text of standard
+// output and the end of the text of standard error. Progress (--progress json) and notes are
+// reported to `context`. On cancellation the process gets SIGINT, and its output up to its end is
 // returned. The process is in a session of its own: a sweep goes on if this process ends. Throws
 // Error (failure) if the program cannot be started.
 Message RunCommandProcess(const std::vector<std::string>& arguments, const JobContext& context) {
@@ -222,8 +222,9 @@ Message Release(EngineSession& session, const Call& call) {
   return Message::object();
 }
 
-// Returns the folder of sent files, and removes those that were last sent long ago. They are in the
-// cache and outlive the engine, because a sweep that reads one may outlive it or be resumed later.
+// Returns the folder of sent files, and removes those that were last sent long ago. The files are
+// in the cache folder and outlive the engine, because a sweep that reads one may outlive the engine
+// or be resumed later.
 fs::path SentFolder() {
   constexpr auto kKept = std::chrono::days(90);
   fs::path folder = CacheFolder() / "sent";
@@ -248,7 +249,7 @@ Message WriteFile(EngineSession& /*session*/, const Call& call) {
   const std::string suffix = call.params.FindText("suffix").value_or("");
   if (suffix.find('/') != std::string::npos) throw UsageError("suffix", "it must not contain /");
   const auto& bytes = data.get_binary();
-  // The name is that of the contents, so that a sweep of a file that is sent again can be resumed.
+  // Names the file by its contents, so that a sweep of a file that is sent again can be resumed.
   const fs::path path =
       SentFolder() / (HashBytes(std::as_bytes(std::span(bytes.data(), bytes.size()))) + suffix);
   const PrivateFolder folder(path.parent_path());

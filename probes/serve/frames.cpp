@@ -24,9 +24,9 @@ constexpr size_t kLengthBytes = 4;
 constexpr size_t kMostKeptBytes = size_t{32} << 20;
 constexpr size_t kMostQueuedBytes = size_t{256} << 20;
 constexpr int kPollMilliseconds = 100;
-// While the writer is closing, the number of polls without progress after which it gives up.
+// Number of polls without progress after which a closing writer gives up.
 constexpr int kPatience = 20;
-// A larger pipe than the kernel's 64 KB takes fewer switches between the two processes.
+// Size of the pipe; with the kernel's 64 KB there would be more switches between the two processes.
 constexpr int kPipeBytes = 1 << 20;
 
 void WidenPipe(int descriptor) {

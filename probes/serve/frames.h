@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Frames on file descriptors: a length of four bytes, least significant first, and as many bytes.
+// Frames on file descriptors. A frame is a length (four bytes, least significant first) followed by
+// that number of bytes.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +21,8 @@ namespace midscope {
 // Maximum length of a frame, in bytes.
 inline constexpr uint32_t kLargestFrame = uint32_t{64} << 20;
 
-// The bytes of a frame, without its length, in parts that follow each other: large arrays are
-// written from where they are.
+// The bytes of a frame, without its length, in consecutive parts: large arrays are written from
+// their own memory without a copy.
 struct Frame {
   Frame() = default;
   Frame(std::string bytes);  // NOLINT(google-explicit-constructor): a string is a frame
@@ -38,13 +39,12 @@ std::string LengthBytes(size_t length);
 // Reads frames. Used by one thread.
 class FrameReader {
  public:
-  // The descriptor is not closed.
+  // Reads from `descriptor`, which is not closed.
   explicit FrameReader(int descriptor);
 
   // Returns the next frame, which is valid until the next call; nullopt at the end of the input,
-  // also in the middle of a frame. Throws
-  // Error (failure) for a frame over kLargestFrame, before memory is taken for it; its bytes are
-  // skipped, so that the next call returns the frame after it.
+  // also in the middle of a frame. Throws Error (failure) for a frame over kLargestFrame, before
+  // memory is allocated; the next call then returns the frame after it.
   std::optional<std::string_view> Next();
 
  private:
@@ -54,27 +54,26 @@ class FrameReader {
   std::vector<char> buffer_;  // kept unless it is large, so that a frame needs no new pages
 };
 
-// Writes frames on a separate thread, so that a client that stops reading does not stop the work
-// that the caller does.
+// Writes frames on a separate thread, so that a client that stops reading blocks no work.
 class FrameWriter {
  public:
-  // Takes ownership of the descriptor.
+  // Writes to `descriptor`, which this object owns and closes.
   explicit FrameWriter(int descriptor);
-  // Writes what is queued, as long as the client reads it, and closes the descriptor.
+  // Writes the queued bytes as long as the client reads, and closes the descriptor.
   ~FrameWriter();
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
-  // Queues bytes without a length in front, for the first line.
+  // Queues a line of text without a length before it; used for the first line of the protocol.
   void SendLine(const std::string& line);
   // Queues a frame. Thread-safe. Waits while more than 256 MB are queued; returns false if the
-  // client does not read any more or the writer is closing. Throws std::logic_error if the frame
-  // exceeds kLargestFrame.
+  // client stopped reading or the writer closes. Throws std::logic_error if the frame exceeds
+  // kLargestFrame.
   bool Send(Frame frame);
-  // As above, but never waits: at 512 MB the client counts as one that does not read any more. For
-  // short frames of the thread that reads, which must see the end of the input.
+  // Queues a frame without waiting; if 512 MB are queued, treats the client as no longer reading.
+  // Used for short frames by the thread that reads requests, which must see the end of input.
   bool SendNow(Frame frame);
-  // Whether writing has failed, because the client has closed its end.
+  // Returns whether writing has failed because the client has closed its end.
   bool is_broken() const;
   // Makes waiting calls of Send return false.
   void Close();

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Binaries and texts of at least so many bytes are not copied into a frame.
+// Minimum size of binaries and texts that a frame refers to instead of copying them.
 constexpr size_t kLargePart = size_t{64} << 10;
 
 template <typename Packer>
@@ -25,7 +25,7 @@ void PackText(const std::string& text, Packer& packer) {
   packer.pack_str_body(text.data(), static_cast<uint32_t>(text.size()));
 }
 
-// As float64 also if it is a whole number, which pack_double would make an integer of.
+// Packs a number as float64 even if it is an integer, which pack_double would convert.
 template <typename Stream>
 void PackReal(double value, Stream& stream) {
   std::array<char, 1 + sizeof(double)> bytes{'\xcb'};
@@ -132,7 +132,7 @@ class Builder : public msgpack::null_visitor {
     return false;
   }
 
-  // Adds a value to the innermost open container and returns where it is; null for a bad key.
+  // Adds a value to the innermost open container and returns its address; null for an invalid key.
   Message* Add(Message value) {
     if (in_key_) {
       Fail("a key is not a text");

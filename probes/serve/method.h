@@ -28,27 +28,28 @@ class EngineSession {
   Engine& engine() { return *engine_; }
   bool has_model = false;
   bool has_prompt = false;
-  // Describes the open model; valid if has_model.
+  // Describes the open model; valid only if has_model is true.
   ModelSummary model;
 
-  // Returns the records as a list for an answer, and holds the arrays for which a frame has no
-  // space.
+  // Returns the records as a list for an answer, and keeps arrays that are too large for the frame
+  // until the client fetches them.
   Message RecordsMessage(const std::vector<Record>& records) {
     const std::lock_guard lock(mutex);
     return WireWriter(held).Write(records);
   }
 
-  // Arrays and open results files, which methods on several threads use: lock `mutex` first.
+  // Protects arrays and open results files, which methods use on several threads: lock it first.
   std::mutex mutex;
   HeldArrays held;
   std::map<int64_t, std::unique_ptr<RunReader>> files;
   int64_t last_file = 0;
-  // Bytes of arrays that a client sends in slices, by the numbers that it gave them.
+  // Bytes of arrays that a client sends in slices, by the array number that the client chose.
   std::map<int64_t, std::vector<uint8_t>> received;
 
-  // Files that are read one sample at a time: lock `views_mutex` first, not both mutexes.
+  // Protects results files that are read one sample at a time: lock `views_mutex` first; never lock
+  // both mutexes at once.
   std::mutex views_mutex;
-  std::map<std::string, std::unique_ptr<SampleView>> views;  // by path
+  std::map<std::string, std::unique_ptr<SampleView>> views;  // by path of the file
 
  private:
   std::unique_ptr<Engine> engine_;
@@ -56,21 +57,22 @@ class EngineSession {
 
 inline constexpr int kProtocolVersion = 1;
 
-// A running request.
+// A running request of a client.
 struct Call {
   const JsonFields& params;
   const JobContext& job;  // reports progress and messages to the client
-  // Sends a partial result.
+  // Sends a partial result of the request to the client.
   std::function<void(Message part)> partial;
-  // Sends a question about the request and returns the client's answer. Throws Cancelled if the
-  // request is cancelled or the client leaves, Error if the client answers with an error.
+  // Sends a question about the running request to the client and returns the answer. Throws
+  // Cancelled if the request is cancelled or the client disconnects, Error if the answer is an
+  // error.
   std::function<Message(Message question)> ask;
 };
 
 struct MethodParameter {
   std::string name;
   std::string type;  // "text", "integer", "list of texts", ...
-  std::string help;  // with the default
+  std::string help;  // help text, with the default value
   bool required = false;
 };
 
@@ -78,24 +80,23 @@ struct Method {
   std::string name;
   std::string summary;
   std::vector<MethodParameter> parameters;
-  std::string result;   // what `result` holds
-  std::string partial;  // what `partial` holds; "": there are no partial results
-  // Whether the request runs beside those of the engine, which run one after the other.
+  std::string result;   // description of a reply's member `result`
+  std::string partial;  // description of member `partial`; "": no partial results
+  // Whether the method runs beside those that use the model, which run one after another.
   bool runs_beside = false;
   Message (*run)(EngineSession& session, const Call& call) = nullptr;
 };
 
-// Returns all methods, in the order of the documentation. Each has its entry in one of the lists
-// below.
+// Returns all methods in documentation order: EngineMethods, FileMethods, ResultMethods.
 const std::vector<Method>& Methods();
 // Returns null if there is no method of that name.
 const Method* FindMethod(const std::string& name);
 
-// Methods that use the model.
+// Returns the methods that use the model.
 std::vector<Method> EngineMethods();
-// Methods for the engine's files and for commands of the program.
+// Returns the methods for files on the engine's machine and for commands of the program.
 std::vector<Method> FileMethods();
-// Methods for results that a window shows.
+// Returns the methods that compute results for a window.
 std::vector<Method> ResultMethods();
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Methods for windows: results files to look at and to write, curves over them, devices.
+// Methods for windows: results files to read and to write, curves over files, devices.
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostViews = 8;
 constexpr int64_t kMostReceivedBytes = int64_t{4} << 30;
 
-// Requires views_mutex.
+// Returns the open view of a file; `anew`: opens it again. Requires views_mutex.
 const SampleView& ViewOf(EngineSession& session, const std::string& path, bool anew) {
   auto found = session.views.find(path);
   if (found != session.views.end() && !anew) return *found->second;
@@ -66,7 +66,7 @@ Message ViewSample(EngineSession& session, const Call& call) {
 Message Curves(EngineSession& session, const Call& call) {
   const std::vector<CurveInput> inputs = ReadCurveInputs(TextList(call.params, "paths"), call.job);
   const std::vector<std::string> parameters = CurveParameters(inputs);
-  // Without parameters: throws the error that says so.
+  // If there are no parameters, this call throws the error that says so.
   if (parameters.empty()) OutcomeCurves(inputs, "");
   std::vector<Record> records;
   for (const std::string& parameter : parameters) {
@@ -102,7 +102,7 @@ Message Receive(EngineSession& session, const Call& call) {
   return Message::object();
 }
 
-// The bytes of an HDF5 file with the records.
+// Returns the bytes of an HDF5 file with the records.
 std::vector<uint8_t> FileWith(const std::vector<Record>& records, const Provenance& provenance) {
   const PrivateFolder folder;
   const std::string path = folder.File("results.h5");

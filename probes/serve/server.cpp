@@ -23,10 +23,10 @@ namespace midscope {
 namespace {
 
 constexpr const char* kWhatIf = "what_if";
-// Requests that run beside those of the model, at most; others wait.
+// Maximum number of concurrent requests that do not use the model; others wait.
 constexpr size_t kMostBeside = 32;
 
-// A request that waits or runs.
+// A request that waits or runs, with its state.
 struct Request {
   Message id;
   const Method* method = nullptr;
@@ -36,7 +36,7 @@ struct Request {
 };
 using RequestPointer = std::shared_ptr<Request>;
 
-// Requests that wait for one of some threads, which are started when they are first needed.
+// A queue of requests for a number of threads, which are started when first needed.
 struct Lane {
   size_t most_threads = 1;
   std::deque<RequestPointer> waiting;
@@ -66,7 +66,7 @@ class Server {
   }
 
  private:
-  // Handles one message of the client.
+  // Handles one message from the client.
   void Take(Message message) {
     if (!message.is_object()) throw Failure("message", "it must be a map");
     if (message.contains("cancel")) {
@@ -123,7 +123,7 @@ class Server {
     params.RefuseOthers(names);
   }
 
-  // Requires mutex_.
+  // Cancels running and waiting what_if requests that a newer one supersedes. Requires mutex_.
   void Supersede() {
     constexpr const char* kReason = "a newer what_if supersedes it";
     std::erase_if(model_.waiting, [&](const RequestPointer& request) {
@@ -157,7 +157,7 @@ class Server {
     const std::lock_guard lock(mutex_);
     const Message question = message["reply"];
     const auto found = questions_.find(question.is_number_integer() ? question.get<int64_t>() : -1);
-    if (found == questions_.end()) return;  // its request has been cancelled
+    if (found == questions_.end()) return;  // the question's request has been cancelled
     found->second = std::move(message);
     changed_.notify_all();
   }
@@ -177,7 +177,7 @@ class Server {
     }
   }
 
-  // Runs requests of a lane until the client leaves.
+  // Runs the requests of a queue until the client disconnects.
   void RunWaiting(Lane& lane) {
     while (true) {
       RequestPointer request;
@@ -297,10 +297,10 @@ class Server {
   FrameWriter writer_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // All below are guarded by mutex_.
+  // All members below are guarded by mutex_.
   Lane model_;
   Lane beside_{kMostBeside, {}, {}, {}};
-  std::map<int64_t, Message> questions_;  // open questions with their replies, null before
+  std::map<int64_t, Message> questions_;  // open questions with their answers; null: no answer yet
   int64_t last_question_ = 0;
   bool left_ = false;
 };

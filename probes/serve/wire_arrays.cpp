@@ -23,7 +23,7 @@ const char* DtypeOf(const ArrayData& data) {
   return kNames[data.index()];
 }
 
-// Returns the bytes of numbers.
+// Returns the elements of an array of numbers as bytes.
 std::span<const uint8_t> BytesOf(const ArrayData& data) {
   return std::visit(
       [](const auto& values) -> std::span<const uint8_t> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Arrays and records in the engine protocol. An array is {name, dtype, shape, dims, unit,
 // description} with `data`: the elements in row-major order, little-endian, as a binary, or a list
-// of texts for dtype "str". Arrays for which a frame has no space have `handle` and `bytes` instead
-// of `data`; read_array returns their bytes in slices.
+// of texts for dtype "str". Arrays that do not fit in a frame have `handle` and `bytes` instead of
+// `data`; read_array returns their bytes in slices.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace midscope {
 
-// Bytes of arrays that one reply may have in its frame.
+// Maximum number of bytes of arrays that one reply may contain in its frame.
 inline constexpr size_t kInlineBytes = size_t{32} << 20;
 
-// Arrays that a client has not fetched yet.
+// Arrays that a client has not fetched yet, by handle.
 class HeldArrays {
  public:
-  // Returns a handle for the elements, which are numbers.
+  // Stores the elements, which must be numbers, and returns their handle.
   int64_t Hold(ArrayData elements);
-  // Returns `count` bytes from `begin` on, fewer at the end. Throws Error (usage) for an unknown
-  // handle or a range outside the array.
+  // Returns `count` bytes of the array `handle` from byte `begin` on, fewer at the end. Throws
+  // Error (usage) for an unknown handle or a range outside the array.
   Message Read(int64_t handle, int64_t begin, int64_t count) const;
   void Release(int64_t handle) { arrays_.erase(handle); }
 
@@ -33,15 +33,15 @@ class HeldArrays {
   int64_t last_ = 0;
 };
 
-// Converts the values of one reply.
+// Converts the records of one reply to messages.
 class WireWriter {
  public:
   explicit WireWriter(HeldArrays& held) : held_(held) {}
 
-  // Returns a list of {name, axes: [{name, size, unit, labels, values}], arrays, attributes,
-  // signal}.
+  // Converts records to a list of {name, axes: [{name, size, unit, labels, values}], arrays,
+  // attributes, signal}.
   Message Write(const std::vector<Record>& records);
-  // As above, but moves the elements of large arrays out of the records.
+  // Converts records as the other Write() does, but moves the elements of large arrays out of them.
   Message Write(std::vector<Record>&& records);
 
  private:

@@ -32,7 +32,7 @@ std::vector<T> ReadSweepArray(const RunReader& reader, const std::string& name) 
   return std::get<std::vector<T>>(reader.ReadArray(kSweepRecord, name).data);
 }
 
-// Returns the texts of a JSON list, joined by " or ".
+// Returns the expected answers in a JSON list, joined by " or ".
 std::string ReferenceOf(const std::string& list) {
   const auto json = nlohmann::json::parse(list, nullptr, false);
   std::string reference;

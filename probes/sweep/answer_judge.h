@@ -30,15 +30,16 @@ struct JudgedAnswer {
   auto operator<=>(const JudgedAnswer&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
-// Returns the text that the judge is given.
+// Returns the text that the judge model is given for an answer.
 std::string JudgePrompt(const JudgedAnswer& answer);
 
 class AnswerJudge {
  public:
-  // The prompt is a user's message if the model has a chat template, else plain text.
+  // Scores answers with the model of `decoder`. The prompt is a user's message if the model has a
+  // chat template, else plain text.
   explicit AnswerJudge(std::shared_ptr<const Decoder> decoder);
 
-  // The probability of each of kJudgeScores among the five, from the likelihoods of the
+  // Returns the probability of each of the five scores kJudgeScores, from the likelihoods of the
   // continuations "1/10" to "10/10" (the common ending makes none a prefix of another). Equal
   // answers are run once. Throws Error if the prompt exceeds the judge's context; Cancelled.
   const std::array<double, kJudgeScores.size()>& Shares(const JudgedAnswer& answer,
@@ -52,14 +53,13 @@ class AnswerJudge {
   std::map<JudgedAnswer, std::array<double, kJudgeScores.size()>> known_;
 };
 
-// Throws Error (usage) if the file is not a sweep's with generated texts.
+// Throws Error (usage) if the file is not the file of a sweep with generated texts.
 void CheckGeneratedTexts(const RunReader& reader);
 
 // Scores the generated texts of a sweep's file. Returns record judge_scores: judge_score and
 // judge_share (probability of each score) [sample, setting, place] and [.., score], NaN where the
 // setting was not run; judge_score_mean with _low and _high (Student's t) [setting, place].
-// Attributes: where the texts are from. Throws as CheckGeneratedTexts;
-// Cancelled.
+// Attributes: source of the texts. Throws in the same cases as CheckGeneratedTexts; Cancelled.
 Record JudgeSweep(const RunReader& reader, AnswerJudge& judge, const JobContext& context);
 
 }  // namespace midscope

@@ -36,7 +36,7 @@ std::vector<std::string> PrintedPlaces(const std::vector<int64_t>& places,
   return names;
 }
 
-// Keeps the chosen of the `places` blocks of `width` values in every row of [row, place, width].
+// Keeps only the chosen places in every row of [row, place, width].
 template <typename T>
 void KeepColumns(const std::vector<size_t>& chosen, size_t places, size_t width,
                  std::vector<T>& values) {

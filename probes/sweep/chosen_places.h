@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Restricts the results of a sweep to some of its places.
+// Restricts the results of a sweep to some of its gold places.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ namespace midscope {
 std::vector<size_t> ParseChosenPlaces(const std::string& text, const std::vector<int64_t>& places,
                                       const std::vector<std::string>& texts);
 
-// Returns "places 10, 15, 20 of 1, 5, 10, 15, 20", with places as they are printed.
+// Returns "places 10, 15, 20 of 1, 5, 10, 15, 20": the chosen and all places, each as it is
+// printed.
 std::string ChosenPlacesText(const std::vector<size_t>& chosen, const std::vector<int64_t>& places,
                              const std::vector<std::string>& texts);
 
-// Removes all other places from the plan and from the outcomes; the tests of the file, which are
-// over all places, are removed too. `chosen`: indices in plan.places. Throws std::logic_error if an
+// Removes all places except the chosen ones from the plan and the outcomes; also removes the file's
+// tests, which are over all places. `chosen`: indices in plan.places. Throws std::logic_error if an
 // outcome does not have the plan's settings and places.
 void KeepPlaces(const std::vector<size_t>& chosen, SweepPlan& plan, SweepResult& result);
 

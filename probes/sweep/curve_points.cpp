@@ -55,7 +55,7 @@ void AddSetting(const Intervention& setting, Features& features) {
       if (argument == "term") continue;
       std::string key = name;
       key.append(".").append(argument);
-      while (features.contains(key)) key += "'";  // the term occurs again
+      while (features.contains(key)) key += "'";  // another term of the same name
       features[key] = TextOf(value);
     }
   }
@@ -73,7 +73,7 @@ std::optional<double> NumberOf(const std::string& text) {
 
 bool IsOfTask(const std::string& feature) { return feature.rfind(kTaskMark, 0) == 0; }
 
-// Returns "lines" for "task.lines".
+// Returns the name of a parameter for a feature: "lines" for "task.lines".
 std::string NameOf(const std::string& feature) {
   return IsOfTask(feature) ? feature.substr(std::string(kTaskMark).size()) : feature;
 }
@@ -84,8 +84,8 @@ size_t PointCount(const std::vector<Curve>& curves) {
   return count;
 }
 
-// Whether the feature distinguishes the curve from another one; if it is an argument, from a curve
-// with the same terms.
+// Returns whether a feature distinguishes the curve from another one; if it is an argument of a
+// term, from a curve with the same terms.
 bool Distinguishes(const std::string& feature, const Curve& curve,
                    const std::vector<Curve>& curves) {
   const bool of_setting = feature.find('.') != std::string::npos && !IsOfTask(feature);

@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-// Returns the places of all pieces of all prompts; empty if a sample has none.
+// Returns the places of all pieces of all prompts; empty if a sample has no places of pieces.
 std::vector<int64_t> AnsweredPlaces(const std::vector<SampleOutcome>& outcomes) {
   std::vector<int64_t> places;
   for (const SampleOutcome& outcome : outcomes) {

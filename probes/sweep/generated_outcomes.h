@@ -14,17 +14,17 @@ namespace midscope {
 
 inline constexpr const char* kGeneratedOutcomes = "generated_outcomes";
 
-// Shares of the samples on which the setting was run; NaN if there are none. Shares may overlap: a
-// right answer can also be cut.
+// Outcomes of generated text in one cell, as shares of the samples on which the setting was run;
+// NaN if there are none. Shares may overlap: a right answer can also be cut.
 struct GeneratedCell {
   int64_t samples = 0;
-  double right = 0;  // full score by the task's scorer
+  double right = 0;  // full score by the task's rule
   double empty = 0;
   double cut = 0;
-  // Only for tasks whose pieces have answers, else NaN. right + another + none = 1.
+  // `another` and `none` are NaN unless the task's pieces have answers; right + another + none = 1.
   double another = 0;            // gives the answer of another piece
   double none = 0;               // gives the answer of no piece
-  std::vector<double> answered;  // by GeneratedOutcomes::answered_places; may be empty
+  std::vector<double> answered;  // share of texts by answered place; may be empty
 };
 
 struct GeneratedOutcomes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prompts whose likelihoods a sample needs: those of its questions, and those of choices that
-// are not compared by the logits of one row.
+// The prompts whose likelihoods a sample requires: the prompts of its questions, and of choices
+// unless the logits of one row compare these.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,19 @@ inline constexpr const char* kRightShare = "right_share";
 
 class LikelihoodPrompts {
  public:
-  // `questions`: one per place, all with the same number of choices; must outlive this object.
+  // Collects the prompts of `questions`: one question per place, all with the same number of
+  // choices; must outlive this object.
   explicit LikelihoodPrompts(const std::vector<TaskQuestion>& questions);
 
-  // For each place, the question's prompt, followed by those of its choices.
+  // For each place, the question's prompt, followed by the prompts of its choices.
   const std::vector<Prompt>& all() const { return all_; }
   // Number of choices of a question; 0: none.
   size_t choices() const { return choices_; }
   size_t PlaceOf(size_t prompt) const { return prompt / stride_; }
   bool IsQuestion(size_t prompt) const { return prompt % stride_ == 0; }
 
-  // Writes the negative log-likelihoods of the choices of the prompt's place, as far as `outcome`
-  // of this prompt has them, into nll [choice].
+  // Writes the negative log-likelihoods of choices that `outcome`, of prompt number `prompt`,
+  // contains into nll [choice] of the prompt's place.
   void TakeChoices(size_t prompt, const WhatIfOutcome& outcome, std::span<double> nll) const;
 
  private:
@@ -40,14 +41,14 @@ class LikelihoodPrompts {
   std::vector<Prompt> all_;
 };
 
-// Returns the scores of cells [setting, place] by the sample's rule; NaN if a choice has no
-// likelihood. nll: [setting, place, choice].
+// Returns the choice scores of cells [setting, place] by the task's scoring rule; NaN if a choice
+// has no likelihood. nll: [setting, place, choice].
 std::vector<double> ChoiceScores(const std::vector<TaskQuestion>& questions,
                                  std::span<const double> nll);
 
-// Adds arrays choice_correct or, depending on the rule, right_share [setting, place], and
-// choice_nll [setting, place, choice], choice_right [place, choice]. No effect if there are no
-// scores.
+// Adds to a record the arrays choice_correct or, depending on the scoring rule, right_share
+// [setting, place], and choice_nll [setting, place, choice], choice_right [place, choice]. No
+// effect if there are no scores.
 void AddChoices(const std::vector<TaskQuestion>& questions, std::vector<double> scores,
                 std::vector<double> nll, Record& record);
 

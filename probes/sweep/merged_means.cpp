@@ -23,7 +23,7 @@ namespace midscope {
 
 namespace {
 
-// Reads a scan in the format of PlanJson.
+// Reads a scan from JSON that PlanJson wrote.
 Scan ReadScan(const nlohmann::json& json, size_t settings) {
   Scan scan;
   const ScanKind& kind = FindScanKind(json.at("over").get<std::string>());
@@ -40,7 +40,7 @@ Scan ReadScan(const nlohmann::json& json, size_t settings) {
   return scan;
 }
 
-// Parses a plan. Throws Error (failure).
+// Parses the plan of the file `path`. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -67,7 +67,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   }
 }
 
-// Restores the file's texts of settings and places.
+// Sets the printed texts of settings and places to those in the file.
 void ReadTexts(const RunReader& file, SweepPlan& plan) {
   if (file.Has(kOutcomeMeans)) ReadPlanTexts(file.Read(kOutcomeMeans), plan);
 }
@@ -133,7 +133,7 @@ void AppendSetting(const Record& from, size_t row, Record& to) {
   }
 }
 
-// The samples of one setting.
+// The samples of one setting in a kept comparison.
 struct SamplesOf {
   const Comparison* comparison = nullptr;  // null: not found
   size_t setting = 0;
@@ -166,8 +166,7 @@ const SampleOutcome* OutcomeOf(const Comparison& comparison, int64_t sample) {
   return found == outcomes.end() ? nullptr : &*found;
 }
 
-// Returns the outcome of a sample in a sweep of two settings; nullopt if the sample has not been
-// run under both.
+// Returns a sample's outcome in a sweep of two settings; nullopt if it was not run under both.
 std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& second,
                                     int64_t sample) {
   SampleOutcome pair;
@@ -185,7 +184,7 @@ std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& sec
   return pair;
 }
 
-// Returns the differences of second minus first, [place].
+// Returns the statistics of the differences, second setting minus first, [place].
 std::vector<CellStatistics> PairedCells(const SamplesOf& first, const SamplesOf& second,
                                         const Comparison& running) {
   std::vector<SampleOutcome> pairs;

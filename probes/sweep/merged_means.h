@@ -19,26 +19,26 @@ namespace midscope {
 // Error (failure) if `midscope sweep` did not write the file.
 SweepPlan StoredPlan(const RunReader& file);
 
-// Returns the summaries over all samples of the merge (SweepSummaries), equal to those of a single
-// run. Throws Error (failure).
+// Returns the summaries (SweepSummaries) over all samples of the merged files, equal to the
+// summaries of a single run. Throws Error (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
                                     const JobContext& context = {});
-// As above, with the plan of the inputs, and with record merged_from. Throws Error (usage) if
-// settings are joined and two inputs have the same setting.
+// Returns the summaries over all samples of the merge, with the plan of the merged files, and
+// record merged_from. Throws Error (usage) if settings are joined and two files share one.
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
 
-// An earlier comparison. Its means are recomputed over the samples of the running comparison,
-// because means over 3 and over 20 samples are not comparable.
+// An earlier comparison, kept by the window. Its means are recomputed over the samples of the
+// running comparison, because means over 3 and over 20 samples are not comparable.
 
 struct Comparison {
   SweepPlan plan;
   SweepResult result;
 };
 
-// Returns the samples of a result whose number is below `samples`.
+// Returns the result with only the samples whose number is below `samples`.
 SweepResult FirstSamples(SweepResult result, int64_t samples);
 
-// Adds to `means` (outcome_means) those settings of `beside` for which a comparison at these places
+// Adds to `means` (outcome_means) the settings of `beside` for which a kept comparison at `places`
 // has at least `samples` samples; their means are over the first `samples`.
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
                     const std::vector<Intervention>& beside, int64_t samples,
@@ -51,8 +51,8 @@ void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
 void SetDifferences(const std::map<std::string, Comparison>& comparisons,
                     const Comparison& comparison, const Intervention& against, Record& means);
 
-// Adds kNllBySample [setting, sample, place] in nats to `means`, for the samples of the
-// running comparison; NaN: not run. Two models of the same samples are compared by it.
+// Adds array kNllBySample [setting, sample, place], answer_nll in nats, to `means`, for the samples
+// of the running comparison; NaN: not run. The window compares two models with it.
 void AddSamples(const std::map<std::string, Comparison>& comparisons, const Comparison& comparison,
                 Record& means);
 

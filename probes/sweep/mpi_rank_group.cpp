@@ -2,7 +2,7 @@
 // The only file that uses MPI; compiled if MIDSCOPE_MPI is ON. Rank 0 distributes samples and also
 // runs some. A separate thread answers the other ranks, because rank 0 could not answer while it
 // runs a sample. It sleeps between polls, because MPI's blocking calls would take CPU time from the
-// work. While tuning's samples run, a thread on each rank watches for the end of another.
+// work. During tuning, a thread on each rank checks whether another rank has ended.
 #include <mpi.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace {
 
 constexpr int kAskTag = 1;   // rank -> 0: a Message
 constexpr int kGiveTag = 2;  // 0 -> rank: a sample, kNoMore, or whether a sample was taken back
-constexpr int kEndTag = 3;   // rank -> all others: its work in Agree has thrown
+constexpr int kEndTag = 3;   // rank -> all others: the rank's work in Agree has thrown
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
 constexpr std::chrono::milliseconds kWatchTime(20);
-constexpr size_t kSumValues = size_t{1} << 22;  // that Sum sends at once
+constexpr size_t kSumValues = size_t{1} << 22;  // values that Sum sends in one call
 
-// Message of a rank to rank 0: it is free, gives a sample back, or has ended; ends are ordered by
-// severity.
+// Message of a rank to rank 0: the rank is free, gives a sample back, or has ended; kinds of ends
+// are ordered by severity.
 enum Tell : int64_t {
   kFree = 0,
   kGivesBack = 1,
@@ -54,7 +54,7 @@ struct Message {
 
 bool IsFailure(int64_t end) { return end == kFailedEnd || end == kUsageEnd; }
 
-// Waits without using CPU time, unlike MPI's blocking calls.
+// Waits for a request without using CPU time, unlike MPI's blocking calls.
 void Await(MPI_Request request) {
   for (int done = 0; !done;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -62,7 +62,7 @@ void Await(MPI_Request request) {
   }
 }
 
-// Answers the other ranks, on rank 0.
+// Answers the messages of other ranks, on rank 0.
 class Server {
  public:
   Server(WaitingSamples& waiting, int ranks)
@@ -116,7 +116,7 @@ class Server {
     for (size_t rank = 1; rank < is_free_.size(); ++rank) {
       if (!is_free_[rank]) continue;
       const std::optional<int64_t> sample = waiting_.Take();
-      if (!sample && !waiting_.AllDone()) return;  // one may be given back
+      if (!sample && !waiting_.AllDone()) return;  // a rank may still give a sample back
       is_free_[rank] = false;
       has_sample_[rank] = sample.has_value();
       Give(rank, sample.value_or(kNoMore));
@@ -271,7 +271,7 @@ class MpiRanks : public RankGroup {
     return end.tell;
   }
 
-  // As RunWork; during the work, sets the stop flag if it has been requested.
+  // Runs the work as RunWork does, and sets the stop flag meanwhile if it has been requested.
   int64_t RunWatched(const std::function<void()>& work, std::exception_ptr& thrown) {
     if (cancel_ == nullptr) return RunWork(work, thrown);
     if (*cancel_) stop_ = true;
@@ -288,8 +288,7 @@ class MpiRanks : public RankGroup {
     return RunWork(work, thrown);
   }
 
-  // Returns how the work of each rank ended, [rank]. An early end is announced to ranks that still
-  // work.
+  // Returns how each rank's work ended, [rank]. An early end is announced to ranks that still work.
   std::vector<int64_t> EndsOf(int64_t end) const {
     std::vector<MPI_Request> announced;
     for (int rank = 0; rank < size_ && end != kDone; ++rank) {
@@ -309,8 +308,9 @@ class MpiRanks : public RankGroup {
     return ends;
   }
 
-  // Each rank adds one part of the values, in the order of ranks. MPI_Allreduce leaves the order of
-  // additions to the library. Blocking calls are the fastest, and all ranks arrive here at once.
+  // Sums values over ranks: each rank adds up one part of the values, in the order of ranks,
+  // because MPI_Allreduce leaves the order of additions to the library. Blocking calls are the
+  // fastest, and all ranks arrive here at once.
   template <typename Value>
   void SumAs(std::span<Value> values, MPI_Datatype type) const {
     const auto ranks = static_cast<size_t>(size_);

@@ -23,14 +23,14 @@ bool HasPerplexity(const CurveInput& input) {
                      [](const CellStatistics& cell) { return std::isfinite(cell.perplexity); });
 }
 
-// Whether the sweep prints all of its places as shares: "50 %".
+// Returns whether the sweep prints all of its places as shares: "50 %".
 bool HasPlacesByShare(const CurveInput& input) {
   const SweepPlan& plan = input.plan;
   return std::all_of(plan.places.begin(), plan.places.end(),
                      [&](int64_t place) { return PlaceText(plan, place).ends_with('%'); });
 }
 
-// Returns the place as the sweep prints it, in percent or as rank.
+// Returns a place as a number as the sweep prints it: in percent, or as rank.
 double PrintedPlace(const SweepPlan& plan, int64_t place, bool as_share) {
   double printed = static_cast<double>(place);
   const std::string text = PlaceText(plan, place);
@@ -43,7 +43,7 @@ double CellValue(const CellStatistics& cell, const std::string& measure) {
   return measure == "generation_score" ? cell.generation_score : cell.accuracy;
 }
 
-// Fills the arrays of one measure.
+// Fills the arrays of one measure in record outcome_curves.
 class MeasureArrays {
  public:
   MeasureArrays(const std::vector<CurveInput>& inputs, const std::vector<Curve>& curves,
@@ -100,7 +100,7 @@ class MeasureArrays {
   }
 
  private:
-  // Reads values of cells; NaN for sweeps at several places.
+  // Computes values of cells with `read`; NaN for sweeps at several places.
   template <typename Read>
   std::vector<double> OverCells(const Read& read) const {
     std::vector<double> numbers;
@@ -122,7 +122,7 @@ class MeasureArrays {
     return found == curve.points.end() ? nullptr : &found->second;
   }
 
-  // Reads values over places; NaN for sweeps at fewer than `least_places` places.
+  // Computes values over places with `read`; NaN for sweeps at fewer than `least_places` places.
   template <typename Read>
   std::vector<double> Over(const Read& read, size_t least_places) const {
     std::vector<double> numbers;
@@ -144,7 +144,7 @@ class MeasureArrays {
     return nullptr;
   }
 
-  // Returns the mean over samples of cell [setting, place].
+  // Returns the mean over samples for a cell of [setting, place].
   double OfPlace(const CurvePoint& point, size_t cell) const {
     const CurveInput& input = inputs_[point.input];
     return input.gold_attention.empty() ? CellValue(input.means[cell], measure_)
@@ -187,8 +187,8 @@ Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   return axis;
 }
 
-// Returns the measures. If all sweeps are of running text, omits accuracy, the share of texts that
-// are continued word for word, which is not meaningful.
+// Returns the measures of the curves. If all sweeps are of running text, omits accuracy, the share
+// of texts that are continued word for word, which is not meaningful.
 std::vector<std::string> MeasuresOf(const std::vector<CurveInput>& inputs) {
   const bool texts_alone = std::all_of(inputs.begin(), inputs.end(), HasPerplexity);
   std::vector<std::string> measures;

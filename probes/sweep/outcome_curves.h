@@ -17,15 +17,15 @@ namespace midscope {
 // (settings, task, model, seed) except the parameter; its label has the features that distinguish
 // it from other curves. A setting without the parameter's term, such as `none` beside ratios, is a
 // curve with the same value everywhere. Arrays of every measure: MEASURE_mean, MEASURE_gap with
-// _low and _high, MEASURE_worst_place (NaN if all are alike; in percent if all inputs print their
-// places so, else the rank) [curve, PARAMETER] (for sweeps at one
-// place, gap and worst place are NaN; if all sweeps are like that, these arrays are omitted), and
-// MEASURE [curve, PARAMETER, place] if all inputs have the same number of places. NaN if a curve
-// lacks a value. For running text (task `text`), perplexity with _low and _high [curve, PARAMETER]
-// comes first; if all sweeps are of running text, there is no accuracy. For files of midscope
-// probe, the measure is gold_attention (Fig. 1c of the channel paper). Attributes: parameter;
-// model, task and samples of the first input. Throws Error (usage) if the parameter ("": the first
-// of CurveParameters) is not one of CurveParameters.
+// _low and _high, MEASURE_worst_place (NaN if all places are equal; in percent if all inputs print
+// places in percent, else the rank) [curve, PARAMETER] (for sweeps at one place, gap and worst
+// place are NaN; if all sweeps are at one place, these arrays are omitted), and MEASURE [curve,
+// PARAMETER, place] if all inputs have the same number of places. Missing values of a curve are
+// NaN. For running text (task `text`), perplexity with _low and _high [curve, PARAMETER] comes
+// first; if all sweeps are of running text, there is no accuracy. For files of midscope probe, the
+// measure is gold_attention (Fig. 1c of the channel paper). Attributes: parameter; model, task and
+// samples of the first input. Throws Error (usage) if the parameter ("": the first of
+// CurveParameters) is not one of CurveParameters.
 Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& parameter);
 
 }  // namespace midscope

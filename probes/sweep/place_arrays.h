@@ -16,15 +16,13 @@ namespace midscope {
 inline constexpr const char* kAnswerTokens = "answer_tokens";
 inline constexpr const char* kSampleGroup = "sample_group";
 
-// Adds arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, gold_rank
-// (for tasks that rank pieces), prompt_cut (for tasks that cut), question_text, answer_text,
-// expected_answers, and sample_group if there are several data sets.
+// Adds to a sample's record the arrays [place]: prompt_tokens, answer_tokens, gold_token_begin,
+// gold_token_end, gold_rank (for tasks that rank pieces), prompt_cut (for tasks that cut),
+// question_text, answer_text, expected_answers, and sample_group if there are several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 
-// Prompts from which patches in the settings of a sample take values.
-
-// Returns the prompts of the sample and of the next one, at any place, and request.source_prompts.
-// `request` must outlive them.
+// Returns the prompts from which patches take values: the prompts of this sample and the next one,
+// at any place, and request.source_prompts. `request` must outlive them.
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
 // Returns answer_nll of each place's answer in the source run of the settings' first patch (all
@@ -33,8 +31,8 @@ PatchPrompts SourcePromptsOf(const SampleRequest& request);
 std::vector<double> SourceNll(const SampleRequest& request, PatchSources& sources,
                               const JobContext& context);
 
-// Returns row-major values with the elements of one axis, `width` values each, taken by `indices`
-// from `size` elements. The number of values must be a multiple of size * width.
+// Selects `indices` along one axis of row-major `values`. The axis has `size` elements of `width`
+// values each. The number of values must be a multiple of size * width.
 template <typename T>
 std::vector<T> TakeAlongAxis(const std::vector<T>& values, size_t size, size_t width,
                              const std::vector<size_t>& indices) {

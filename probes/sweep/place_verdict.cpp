@@ -24,8 +24,8 @@ std::string VerdictMeasure(const SweepStatistics& statistics) {
   return measure;
 }
 
-// Returns the smallest p of the test of places. A permutation of the places of all samples together
-// leaves the statistic unchanged, so that 1 of places!^(samples - 1) arrangements is the least.
+// Returns the smallest p of the test of places. Permuting the places of all samples in the same way
+// leaves the statistic unchanged, so the smallest p is 1 / places!^(samples - 1).
 double SmallestPlaceP(size_t places, int64_t samples) {
   const double orders = std::tgamma(static_cast<double>(places) + 1);
   return std::pow(orders, -static_cast<double>(samples - 1));
@@ -36,7 +36,7 @@ std::string PEquals(double p) {
   return fmt::format("p = {:.{}f}", p, p < 0.1 ? 3 : 2);
 }
 
-// Returns "1.16 nats [0.78, 1.55] apart"; scores have no unit, and their measure is named.
+// Returns the gap: "1.16 nats [0.78, 1.55] apart"; scores have no unit, and their measure is named.
 std::string GapText(const PlaceVerdict& verdict) {
   const bool nats = verdict.measure == kAnswerNll;
   std::string text = fmt::format("{:.2f}{}", verdict.gap, nats ? " nats" : "");

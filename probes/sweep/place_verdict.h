@@ -13,17 +13,17 @@
 
 namespace midscope {
 
-// The place matters if its adjusted p is below this level.
+// Level of significance: the place matters if its adjusted p is below it.
 inline constexpr double kVerdictLevel = 0.05;
 
 struct PlaceVerdict {
   size_t setting = 0;
-  std::string measure;  // the measure that is tested
+  std::string measure;  // name of the measure that the verdict is about
   // Whether the place matters; nullopt if the samples allow no test.
   std::optional<bool> matters;
   double p = kUndefined;           // SettingStatistics::place_p
   double p_adjusted = kUndefined;  // adjusted by Holm over the settings of the sweep
-  // nullopt if all places are equal or there is one place.
+  // Place with the best mean; nullopt if all places are equal or there is one place.
   std::optional<int64_t> best;
   std::optional<int64_t> worst;
   // Mean at the best place minus that at the worst, with its 95 % interval, and the mean gap if
@@ -39,9 +39,9 @@ struct PlaceVerdict {
 };
 
 // Returns one verdict per setting, in the plan's order, on answer_nll if answers are scored by
-// likelihood, else on the score of the generated text. There is no verdict for one place, for fewer
-// than kAdviceSamples samples, or for so few that p cannot fall below kVerdictLevel. Empty if
-// `statistics` has no measure.
+// likelihood, else on the score of the generated text. `matters` is nullopt for one place, for
+// fewer than kAdviceSamples samples, or for so few that p cannot fall below kVerdictLevel. Returns
+// no verdicts if `statistics` has no measure.
 std::vector<PlaceVerdict> PlaceVerdicts(const SweepPlan& plan, const SweepStatistics& statistics);
 
 }  // namespace midscope

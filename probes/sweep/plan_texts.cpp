@@ -18,7 +18,7 @@ std::string AttributeName(size_t setting, const char* what) {
   return fmt::format("setting_{}_{}", setting, what);
 }
 
-// Returns the index of a place in the plan; -1 if it is not there.
+// Returns the index of a place in the plan; -1 if the plan does not have it.
 std::ptrdiff_t IndexOf(const SweepPlan& plan, int64_t place) {
   const auto found = std::find(plan.places.begin(), plan.places.end(), place);
   return found == plan.places.end() ? -1 : found - plan.places.begin();

@@ -13,21 +13,21 @@
 namespace midscope {
 
 // Returns the printed text of a place: its entry in `texts`, such as "50 %", or its rank, "10".
-// `texts`: [place], "": print the rank; may be shorter than `places`.
+// `texts`: [place], one per place, "": print the rank; may be shorter than `places`.
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place);
-// As above, for a place of the plan.
+// Returns the printed text of a place of the plan.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
-// Relative position of the place between the task's first and last place, 0 to 1; NaN if the plan
-// does not have it.
+// Returns the relative position of a place between the task's first and last place, 0 to 1; NaN if
+// the plan does not have the place.
 double PlaceShare(const SweepPlan& plan, int64_t place);
 
-// Adds to a record over `setting` and `place`: attributes setting_N_as_given and, for controls,
-// setting_N_control_of; arrays place_share [place] and, if places are printed as shares, place_text
-// [place].
+// Adds the printed texts of the plan to a record over `setting` and `place`: attributes
+// setting_N_as_given and, for controls, setting_N_control_of; arrays place_share [place] and, if
+// places are printed as shares, place_text [place].
 void NotePlanTexts(const SweepPlan& plan, Record& record);
 
-// Sets the texts of the plan's settings and places to those that the record has.
+// Stores the texts of settings and places that NotePlanTexts wrote into `record` in `plan`.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
 
 }  // namespace midscope

@@ -33,8 +33,8 @@ bool IsOverPlaces(const RunReader& reader, const char* name, const char* array) 
   return record.FindAxis("sample") && record.FindAxis("place") && record.FindArray(array);
 }
 
-// Values [sample, place] of a number of each prompt. If it is the same for all prompts, the file
-// has it as an attribute.
+// Returns an integer of each prompt, [sample, place]. If it is equal for all prompts, the file
+// stores it as an attribute.
 std::vector<int64_t> OfPrompts(const RunReader& reader, const Record& record,
                                const std::string& name, size_t prompts) {
   const auto same = record.attributes.find(name);
@@ -43,10 +43,10 @@ std::vector<int64_t> OfPrompts(const RunReader& reader, const Record& record,
   return std::get<std::vector<int64_t>>(reader.ReadArray(record.name, name).data);
 }
 
-// Attention on the gold, [sample, place].
+// Attention on the gold piece, [sample, place].
 struct GoldRows {
   std::vector<double> attention;
-  std::vector<double> shares;  // [place], of the way from the first piece to the last
+  std::vector<double> shares;  // [place]: relative position between first and last piece
 };
 
 GoldRows FromPieces(const RunReader& reader) {
@@ -110,7 +110,7 @@ SettingStatistics StatisticsOf(const std::vector<double>& rows, const SweepPlan&
 }
 
 // Returns the printed texts of places that were requested as shares: "0%,50%,7"; empty if none was.
-// A known share is that of the piece, which is not always the requested one.
+// The gold piece's relative position, if the file has it, replaces the requested share.
 std::vector<std::string> TextsOfPlaces(const std::string& requested,
                                        const std::vector<double>& shares) {
   std::vector<std::string> texts;
@@ -126,7 +126,7 @@ std::vector<std::string> TextsOfPlaces(const std::string& requested,
   return texts.size() == shares.size() ? texts : std::vector<std::string>();
 }
 
-// Reads the batch's plan; its places are those of the record.
+// Makes a sweep plan from the stored plan of a batch of probes, with the places of the record.
 SweepPlan PlanOfBatch(const RunReader& reader, const Record& record,
                       const std::vector<double>& shares) {
   const auto json = nlohmann::json::parse(reader.plan_json(), nullptr, false);

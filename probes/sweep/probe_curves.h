@@ -8,14 +8,14 @@
 
 namespace midscope {
 
-// Name of the measure.
+// Name of the measure: attention on the gold passage.
 inline constexpr const char* kGoldAttention = "gold_attention";
 
 // Whether the file has samples and places of probe key_information or span_attention.
 bool HasGoldAttention(const RunReader& reader);
 
-// Reads such a file. The measure is the attention of the last prompt token on the gold piece,
-// summed over its tokens, mean over heads and over the layers that key_information was run with
+// Reads the last prompt token's attention on the gold piece from a file of midscope probe: summed
+// over the piece's tokens, mean over heads and over the layers that key_information was run with
 // (--key-layers); from span_attention, over all layers. Intervals of the mean over places:
 // Student's t over samples; of the gap: bootstrap over samples. Throws Error (failure) if the file
 // is damaged.

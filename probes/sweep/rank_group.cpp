@@ -36,8 +36,8 @@ int64_t NumberIn(const char* variable) {
 std::unique_ptr<RankGroup> SingleRank() { return std::make_unique<One>(); }
 
 int64_t LaunchedProcesses() {
-  // Variables of OpenMPI's mpirun, of MPICH's mpirun and srun --mpi=pmi2, and of srun. SLURM_NTASKS
-  // is not used, because it is also set in salloc or sbatch without srun.
+  // Environment variables of OpenMPI's mpirun, of MPICH's mpirun and srun --mpi=pmi2, and of srun.
+  // SLURM_NTASKS is not used, because it is also set in salloc or sbatch without srun.
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (NumberIn(variable) > 0) return NumberIn(variable);
   }
@@ -53,7 +53,7 @@ int64_t LaunchedRank() {
 
 namespace {
 
-// Whether the launcher set variables by which the processes find each other.
+// Returns whether the launcher set variables with which the processes can connect.
 bool IsJoinable() {
   return LaunchedProcesses() <= 1 || std::getenv("OMPI_COMM_WORLD_SIZE") ||
          std::getenv("PMI_SIZE") || std::getenv("PMIX_RANK");
@@ -62,7 +62,7 @@ bool IsJoinable() {
 }  // namespace
 
 std::unique_ptr<RankGroup> JoinRankGroup() {
-  // Without a launcher, MPI is not started, because that would cost time and processes.
+  // Without a launcher, MPI is not started, because it would cost time and processes.
   if (LaunchedProcesses() <= 1) return SingleRank();
   const std::string count = std::to_string(LaunchedProcesses());
   if (!IsJoinable()) {

@@ -27,7 +27,7 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const Intervention& 
           [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
 }
 
-// Whether the pieces of every prompt have separate answers.
+// Returns whether the pieces of every prompt have separate answers.
 bool PiecesHaveAnswers(const SampleRequest& request) {
   return std::none_of(
       request.questions.begin(), request.questions.end(),
@@ -38,7 +38,7 @@ bool PiecesHaveAnswers(const SampleRequest& request) {
 // setting, at least one.
 size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
                     const RunnableSettings& settings, size_t begin) {
-  TraceParts parts;  // including the parts for channels, which settings share
+  TraceParts parts;  // including parts for channels, shared by settings
   for (const size_t setting : settings.order) {
     if (request.settings[setting].intervention.Find<InfiniAttention>())
       parts.memories = decoder.config().layers;
@@ -81,8 +81,8 @@ void KeepGenerated(const Generated& made, const SampleRequest& request, size_t s
   if (piece > 0) arrays.answered_place[cell] = arrays.first_piece_place[place] + piece - 1;
 }
 
-// Generates under all settings at places [begin, end). Each place has one trace, from which
-// settings take the rows that they do not change.
+// Generates under all settings at places [begin, end). Each place has one trace, which supplies the
+// rows that a setting does not change.
 void GenerateAt(const Decoder& decoder, const SampleRequest& request,
                 const RunnableSettings& settings, size_t begin, size_t end, PatchSources& sources,
                 const JobContext& context, std::vector<double>& seconds, GenerationArrays& arrays) {
@@ -124,7 +124,7 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
   const size_t cells = request.settings.size() * places;
   const TaskSample& first_sample = request.questions.front().sample;
   // All samples of a file must have the same arrays: if some data sets of ZeroSCROLLS are scored by
-  // ROUGE, the others repeat their score, whose means have the geometric mean that it has.
+  // ROUGE, the others store their score three times; the geometric mean of its means is its mean.
   const bool repeats =
       !first_sample.groups.empty() && first_sample.groups.front() == kZeroScrollsGroup;
   const bool has_rouge =

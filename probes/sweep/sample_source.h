@@ -24,15 +24,15 @@ class SampleSource {
   // sample as finished, and waits while other processes run samples that they may give back. Throws
   // Cancelled.
   virtual std::optional<int64_t> Next(const JobContext& context) = 0;
-  // Gives a sample for which this process lacks memory to another process, and ends this source.
-  // Returns false, without effect, if there is no other process or the sample was given back
-  // before.
+  // Returns a sample that exceeds this process's memory to the queue for another process, and ends
+  // this source. Returns false, without effect, if there is no other process or the sample was
+  // given back before.
   virtual bool GiveBack(int64_t /*sample*/) { return false; }
-  // Number of samples that other processes have finished; 0 if unknown.
+  // Returns the number of samples that other processes have finished; 0 if unknown.
   virtual int64_t done_elsewhere() const { return 0; }
 };
 
-// Returns samples `first`, ..., `samples` - 1 except the finished ones; or the given samples.
+// A source of the samples `first` to `samples` - 1 that are not finished; or of the given samples.
 class OrderedSamples : public SampleSource {
  public:
   OrderedSamples(int64_t first, int64_t samples, const std::set<int64_t>& finished) {
@@ -53,8 +53,8 @@ class OrderedSamples : public SampleSource {
   std::deque<int64_t> waiting_;
 };
 
-// The remaining samples, which rank 0 distributes over the processes (rank_group.h); both its own
-// work and the serving thread take them.
+// The remaining samples, which rank 0 distributes over the processes (rank_group.h). Both rank 0's
+// own work and the thread that serves the other ranks take samples from it.
 class WaitingSamples : public SampleSource {
  public:
   WaitingSamples(const std::set<int64_t>& samples, int ranks)
@@ -98,12 +98,12 @@ class WaitingSamples : public SampleSource {
     const std::lock_guard<std::mutex> lock(mutex_);
     return samples_.empty() && running_ == 0;
   }
-  // Notes that a sample that was taken has finished or been abandoned.
+  // Notes that a sample that was taken has finished or has been abandoned.
   void NoteRun() {
     const std::lock_guard<std::mutex> lock(mutex_);
     --running_;
   }
-  // Requires another rank, for which the sample may not be too large.
+  // Returns a sample to the queue, for another rank, which may have more memory.
   bool TakeBack(int64_t sample) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (workers_ < 2 || !given_back_.insert(sample).second) return false;
@@ -122,7 +122,7 @@ class WaitingSamples : public SampleSource {
   void NoteDoneElsewhere() { ++done_elsewhere_; }
 
  private:
-  static constexpr std::chrono::milliseconds kTime{1};  // between looks for a returned sample
+  static constexpr std::chrono::milliseconds kTime{1};  // between checks for a returned sample
 
   std::mutex mutex_;
   std::deque<int64_t> samples_;

@@ -31,7 +31,7 @@ std::vector<SampleOutcome> Complete(const SweepPlan& plan, std::vector<SampleOut
   return outcomes;
 }
 
-// Returns the differences from `none`, [sample, item, place].
+// Returns the differences of answer_nll from the scan's base, [sample, item, place].
 std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -41,8 +41,8 @@ std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size
   return differences;
 }
 
-// Returns the differences of the patches' source minus `none`, [sample, place]; empty if nothing is
-// patched.
+// Returns answer_nll in the source run of patches minus that under the scan's base, [sample,
+// place]; empty if nothing is patched.
 std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -53,7 +53,7 @@ std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes
   return differences;
 }
 
-// Computes one number from each row of `places` numbers.
+// Computes one number from each row of `places` values.
 std::vector<double> OfPlaces(std::span<const double> differences, size_t places,
                              const std::function<double(std::span<const double>)>& number) {
   std::vector<double> numbers;
@@ -77,8 +77,8 @@ std::vector<ScanEffect> EffectsOf(std::span<const double> differences, size_t co
   return effects;
 }
 
-// Computes recovered shares of differences [sample, column]; source: [sample, of_source]. Column i
-// of differences belongs to column i % of_source of source.
+// Computes recovered shares from differences [sample, column] and source [sample, of_source].
+// Column i of differences belongs to column i % of_source of source.
 std::vector<RecoveredShare> SharesOf(std::span<const double> differences, size_t columns,
                                      std::span<const double> source, size_t of_source) {
   std::vector<RecoveredShare> shares(columns);
@@ -124,7 +124,8 @@ Grid GridOf(const Scan& scan) {
   return grid;
 }
 
-// Adds arrays NAME, NAME_low, NAME_high and NAME_p over the grid, with `per_item` numbers per item.
+// Adds arrays NAME, NAME_low, NAME_high and NAME_p over the axes of the items, with `per_item`
+// numbers per item.
 void AddArrays(const std::string& name, const std::string& description, const Grid& grid,
                const std::vector<ScanEffect>& effects, size_t per_item,
                const std::vector<std::string>& axes, Record& record) {
@@ -165,7 +166,7 @@ void AddShareArrays(const std::string& name, const std::string& description, con
 
 namespace {
 
-// Returns the value at the middle place minus the mean of the first and the last.
+// Returns the value at the middle place minus the mean of the first and the last value.
 double MiddleOf(std::span<const double> places) {
   return places[places.size() / 2] - (places.front() + places.back()) / 2;
 }
@@ -271,7 +272,7 @@ RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> 
   std::vector<double> beyond;
   beyond.reserve(patched.size());
   for (size_t i = 0; i < patched.size(); ++i) beyond.push_back(patched[i] - share * source[i]);
-  // The mean of `beyond` is 0; the error of the ratio is its error divided by the mean of `source`.
+  // `beyond` has mean 0; the error of the ratio is that of `beyond` over the mean of `source`.
   const Interval interval = MeanInterval(beyond);
   const double half = (interval.high - interval.low) / 2 / std::abs(whole);
   return {share, {share - half, share + half}};

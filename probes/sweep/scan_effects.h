@@ -22,46 +22,46 @@ namespace midscope {
 // over samples as the outcome (Meng et al. 2022, arXiv 2202.05262, use probability). 0: nothing; 1:
 // the patched run is as good, or as bad, as the source.
 
-// If the means of source and target differ by less, there is nothing to recover, for example at the
-// source's own place.
+// If the mean answer_nll of source and target differ by less, the recovered share is NaN, for
+// example at the source's own place.
 inline constexpr double kLeastDifference = 0.01;  // nats
 
 struct RecoveredShare {
-  double share = 0;   // of the means; NaN if they differ by < kLeastDifference
+  double share = 0;   // share of the means; NaN if they differ by < kLeastDifference
   Interval interval;  // 95 %, by Student's t of patched - share * source; or NaN
 };
 
-// Computes the share. One number per sample: outcome of the patched run, and of the source, minus
-// that of the target.
+// Computes the recovered share from one number per sample: the outcome of the patched run, and of
+// the source run, minus the outcome of the target run.
 RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> source);
 
 inline constexpr const char* kScanRecord = "scan";
 
 struct ScanEffect {
   double effect = 0;  // mean over samples, in nats; NaN: no samples
-  Interval interval;  // by Student's t of the samples' differences
-  double p = 0;       // from JointPValues, adjusted for all items (and places)
+  Interval interval;  // 95 %, by Student's t of the samples' differences
+  double p = 0;       // p value from JointPValues, adjusted for all items (and places)
 };
 
 struct ScanEffects {
   int64_t samples = 0;             // samples on which every setting was run
-  std::vector<ScanEffect> places;  // [item, place]
+  std::vector<ScanEffect> places;  // effects, [item, place]
   std::vector<ScanEffect> means;   // [item]: mean over places
   // [item]: effect at the middle place minus the mean of first and last place; empty for fewer than
   // three places.
   std::vector<ScanEffect> middles;
-  // Recovered shares of a scan with patches; otherwise empty.
-  std::vector<RecoveredShare> shares;       // [item, place]
+  // Recovered shares of a scan with patches; otherwise these arrays are empty.
+  std::vector<RecoveredShare> shares;       // recovered shares, [item, place]
   std::vector<RecoveredShare> mean_shares;  // [item]: share of the sums over places
 };
 
-// Computes the effects. `plan` must have a scan. Throws Cancelled.
+// Computes the effects of all items over finished samples. `plan` needs a scan. Throws Cancelled.
 ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                           const JobContext& context = {});
 
-// Computes means of the finished runs; intervals and p are NaN. An item's mean is over the outcomes
-// that have numbers for it and for `none` at all places; NaN if there are none. `samples`: number
-// of outcomes used for any item.
+// Computes effects of a running scan, without intervals and p (NaN). An item's mean is over the
+// samples in which the item and the base have finished at all places; NaN if there are none.
+// `samples` of the result: number of samples used for any item.
 ScanEffects ScanEffectsSoFar(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
 // Makes record scan, over the axes of the kind (for heads [layer, head]; NaN for items that were

@@ -18,8 +18,7 @@ namespace midscope {
 
 namespace {
 
-// Whether the plan is that of `midscope sweep`, because another program may have written the
-// samples.
+// Returns whether the file's plan is a sweep's: another program may have written the samples.
 bool HasSweepPlan(const RunReader& reader) {
   const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   return plan.is_object() && plan.contains("task") && plan.contains("settings");

@@ -17,10 +17,8 @@ bool IsStoredSweep(const RunReader& reader);
 // (failure) if the file is damaged.
 SweepResult ReadStoredResult(const RunReader& reader);
 
-// Reads the summaries of a file from which AnalyseSweep takes tests.
+// Reads the records with the tests in a sweep's file, for AnalyseSweep.
 std::vector<Record> ReadTests(const RunReader& reader);
-
-// A sweep's plan extended by settings, places or samples that its file lacks (--add).
 
 struct SweepAddition {
   SweepPlan plan;             // the file's plan, followed by the additions
@@ -34,7 +32,7 @@ struct SweepAddition {
 // places.
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& requested);
 
-// Returns the temporary file of the extended sweep, which replaces the file when it is complete.
+// Returns the temporary file of the extended sweep, which replaces `path` when it is complete.
 std::string AdditionPath(const std::string& path);
 
 }  // namespace midscope

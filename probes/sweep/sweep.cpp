@@ -36,7 +36,7 @@ class Checkpoints {
   void SampleDone(const SweepResult& result) {
     ++samples_;
     const double since = SecondsSince(last_);
-    // With the first sample, the old file is overwritten.
+    // At the first sample, overwrites the old file.
     if (run_.store->keeps_old_file() && !run_.store->finished().empty()) return Write(result);
     if (run_.checkpoint_samples == 0) return;
     const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
@@ -74,12 +74,12 @@ bool IsOfMemory(const Error& error) {
   return dynamic_cast<const MemoryError*>(&error) || dynamic_cast<const DeviceError*>(&error);
 }
 
-// Failed samples that are named while a sweep runs.
+// Maximum number of failed samples that are named while a sweep runs.
 constexpr int64_t kNamedFailures = 5;
 
-// Runs one sample; records its Error, so that the sweep continues. An error of a lost device is
-// rethrown, because all other samples would fail, too; --resume can run them later. Returns false
-// if this process must end because another one, which may have more memory, runs the sample.
+// Runs one sample; stores its error message, so that the sweep continues. An error of a lost device
+// is rethrown, because all other samples would fail, too; --resume can run them later. Returns
+// false if this process must end because another one, which may have more memory, runs the sample.
 bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
   Record record;
@@ -185,7 +185,7 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
   return record;
 }
 
-// Adds the perplexities of the documents of a text, or the means of a task's data sets.
+// Adds the record of perplexities of a text's documents, or of the means of a task's data sets.
 void AddGroupRecords(const SweepPlan& plan, const SweepResult& result,
                      std::vector<Record>& records) {
   if (IsPerplexityTask(plan.task)) {
@@ -246,7 +246,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   // Progress counts samples; progress within a sample is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
-  // Samples before the first one count only if the store has them.
+  // Samples before the first one of this process count only if the store has them.
   const auto stored_before = std::count_if(
       result.outcomes.begin(), result.outcomes.end(),
       [&](const SampleOutcome& outcome) { return outcome.sample < run.plan.first_sample; });

@@ -40,14 +40,14 @@ namespace midscope {
 
 // Returns the questions of one sample, one per place.
 using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
-// Returns a sample's prompt with the gold piece at any place of the task. Numbers beyond the last
-// sample start again at the first.
+// Returns a sample's prompt with the gold piece at any place of the task. Sample numbers beyond the
+// last sample start again at the first.
 using PromptSource = std::function<Prompt(int64_t sample, int64_t place)>;
 
 struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order of completion
-  std::map<int64_t, std::string> failures;  // samples on which no setting was run: reason
-  std::vector<Record> tests = {};           // tests from a file with these samples (AnalyseSweep)
+  std::map<int64_t, std::string> failures;  // samples without any run: reason by sample number
+  std::vector<Record> tests = {};  // tests read from the file of these samples (AnalyseSweep)
 
   // Number of samples that have finished or failed.
   int64_t done() const { return static_cast<int64_t>(outcomes.size() + failures.size()); }
@@ -61,29 +61,29 @@ struct SweepRun {
   std::shared_ptr<const Decoder> decoder;
   SweepPlan plan;
   QuestionSource questions;
-  PromptSource prompt_at = nullptr;  // for patches; empty: only the plan's places
+  PromptSource prompt_at = nullptr;  // for patches; empty: only at the plan's places
   std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
   SweepStore* store = nullptr;  // not owned; null: results stay in memory
-  // Not owned. If set, this process runs only the samples of this source and does not call Finish
-  // of the store. If null, it runs all samples that the store lacks.
+  // Source of sample numbers, not owned. If set, this process runs only these samples and does not
+  // call SweepStore::Finish. If null, it runs all samples that the store does not have.
   SampleSource* source = nullptr;
   int64_t done_before = 0;  // samples in files of earlier jobs; counted in the progress
   int64_t trace_memory_bytes = kTraceMemoryBytes;
-  int64_t checkpoint_samples = 20;  // checkpoint after this many samples (0: never) ...
-  double checkpoint_seconds = 30;   // ... or after this time, whichever comes first
+  int64_t checkpoint_samples = 20;  // samples after which a checkpoint is written; 0: never
+  double checkpoint_seconds = 30;   // seconds after which one is written, if that is earlier
   // Called after every sample with all results so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
-  // See SampleRequest.
+  // Order in which settings run, and callback for each answer_nll (SampleRequest).
   std::vector<size_t> order = {};
   std::function<void(int64_t sample, size_t setting, size_t place, double answer_nll)>
       on_answer_nll = nullptr;
-  // See SampleRequest: of the first sample that is run. Empty after each sample.
+  // Results of the first sample that is run, as they come (SampleRequest). Empty after each sample.
   LikelihoodArrays* unfinished = nullptr;
 };
 
-// Runs the plan's samples that the store lacks. If a sample fails, records that and continues. On
-// cancellation, writes a checkpoint and rethrows Cancelled. Throws Error if every sample fails or
-// the store cannot be written.
+// Runs the plan's samples that the store does not have. If a sample fails, stores the reason and
+// continues. On cancellation, writes a checkpoint and rethrows Cancelled. Throws Error if every
+// sample fails or the store cannot be written.
 SweepResult RunSweep(const SweepRun& run, const JobContext& context);
 
 // Reads the outcomes and failures of a store's samples.
@@ -92,11 +92,11 @@ SweepResult StoredResult(const SweepStore& store);
 // Throws Error (failure) if no sample succeeded and some failed.
 void CheckSomeSamples(const SweepResult& result);
 
-// Describes the samples that failed for reasons other than the length of their prompts; "" if there
-// are none.
+// Returns a text about the samples that failed for reasons other than the length of their prompts;
+// "" if there are none.
 std::string FailedSamplesText(const SweepResult& result);
-// Throws Error (failure) if `failed`, from FailedSamplesText, is not empty, because a table without
-// some of its samples is not a success.
+// Throws Error (failure) if `failed`, from FailedSamplesText, is not empty, so that a sweep with
+// missing samples does not end as a success.
 void CheckAllSamples(const std::string& failed);
 
 // Returns the summaries for the file of a complete sweep: means, tests of settings and places, and,
@@ -105,12 +105,13 @@ void CheckAllSamples(const std::string& failed);
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result,
                                    const JobContext& context = {});
 
-// Computes the means of a result, with intervals (outcome_statistics.h).
+// Returns the means of a sweep's result by setting and place, with intervals
+// (outcome_statistics.h).
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
 
-// Describes the mean of generation_score if it is not the mean of the samples' scores but
-// ZeroSCROLLS' geometric mean of mean ROUGE scores; "" otherwise.
+// Returns a note that the mean of generation_score is ZeroSCROLLS' geometric mean of mean ROUGE
+// scores; "" if it is the mean of the samples' scores.
 std::string GenerationMeanText(const SweepResult& result);
 
 }  // namespace midscope

@@ -17,7 +17,7 @@ namespace midscope {
 
 namespace {
 
-// Number of tokens in the longest run of a prompt.
+// Returns the number of tokens in the longest run of a question's prompts.
 int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
   auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
@@ -30,8 +30,7 @@ int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   return prompt + std::max<int64_t>(behind, 1) - 1;
 }
 
-// Describes the problem with the position ids that the setting assigns to a prompt; "" if there is
-// none.
+// Describes the problem with the position ids that a setting gives to a prompt; "" if none.
 std::string WhyNotIds(const SweepSetting& setting, int64_t prompt, int64_t rows,
                       const ModelConfig& config) {
   try {
@@ -53,8 +52,8 @@ int64_t MostPositions(const std::vector<TaskQuestion>& questions, const SweepSet
   return most;
 }
 
-// Returns why a setting cannot be run; "" if it can. The text begins with kTooLong or names the
-// ids.
+// Returns why a setting cannot be run on the questions; "" if it can. The text begins with kTooLong
+// or describes invalid position ids.
 std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
                    const ScoreArms& score, const ModelConfig& config) {
   for (const TaskQuestion& question : questions) {
@@ -72,7 +71,7 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
   return "";
 }
 
-// Returns a failure without the prefix kTooLong.
+// Returns a failure message without the prefix kTooLong.
 std::string ReasonOf(const std::string& failure) {
   return failure.substr(std::string(kTooLong).size() + 2);
 }

@@ -21,24 +21,24 @@ namespace {
 
 using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
 
-// Number of row runs of generation, which continues in all layers from the first row that differs
-// in any layer.
+// Returns the number of rows times layers that generation runs again; it continues in all layers
+// from the first row that differs in any layer.
 double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
   return static_cast<double>(tokens - std::min(first_rows.back(), tokens)) /
          static_cast<double>(tokens);
 }
 
-// Cost of the runs of one arm: a sample's prompts under all settings.
+// Cost of the runs of one kind of scoring: a sample's prompts under all settings.
 struct ArmCost {
   const SweepPlan& plan;
   const std::vector<TaskQuestion>& questions;
   const ModelConfig& config;
-  // Number of tokens that follow a prompt and are run again for each run of it.
+  // Returns the number of tokens that follow a prompt; every run of the prompt runs them again.
   std::function<int64_t(const TaskQuestion& question)> behind;
   ShareOfChange share_of_change;
 
   double Tokens() const;
-  // Cost of a setting that runs after another one (`before` empty: the first).
+  // Returns the cost of a setting that runs after another one (`before` empty: it is the first).
   double TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
                   const std::vector<std::vector<AttentionPlan>>& after) const;
 };
@@ -73,7 +73,7 @@ bool PositionsFit(const Intervention& intervention, const ModelConfig& config,
   }
 }
 
-// Settings run in EvaluationOrder.
+// Sums the cost over settings in EvaluationOrder.
 double ArmCost::Tokens() const {
   std::vector<std::vector<AttentionPlan>> before;
   double tokens = 0;
@@ -151,7 +151,7 @@ Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks) {
 
 namespace {
 
-// Returns the number of ranks that can be busy; ranks beyond the number of samples are idle.
+// Returns the number of ranks that can be busy; ranks beyond the number of samples would be idle.
 int64_t UsableRanks(const std::vector<CellCost>& cells, int64_t ranks) {
   int64_t most = 1;
   for (const CellCost& cell : cells) most = std::max(most, cell.samples);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSize = "{size}";
 
-// Returns the task for every size; unchanged if it has no {size}.
+// Returns the task with {size} replaced by each size; only the task itself if it has no {size}.
 std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
   if (task.find(kSize) == std::string::npos) return {task};
   if (sizes.empty()) {
@@ -34,7 +34,7 @@ std::vector<std::string> AtSizes(const std::string& task, const std::vector<int6
   return texts;
 }
 
-// Returns the name with only letters, digits and characters that are safe in file names.
+// Replaces characters of a name that are not letters, digits or safe in file names.
 std::string PlainName(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -89,7 +89,7 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
 
 namespace {
 
-// Returns "SmolLM2-135M-Instruct.Q4_1 adapter=lora".
+// Returns the part of a file name that names the model: "SmolLM2-135M-Instruct.Q4_1 adapter=lora".
 std::string ModelStem(const std::string& model) {
   ModelText text = ParseModelText(ShortModelText(model));
   text.name = std::filesystem::path(text.name).stem().string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cells of a plan, models x tasks x sizes x seeds; each is a separate sweep with a separate
+// The cells of a sweep's grid, models x tasks x sizes x seeds; each is a sweep with a separate
 // file.
 #pragma once
 
@@ -28,7 +28,8 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
 // shortened to their last path component.
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells);
 
-// As above, for a file per cell and setting, [cell, setting]: "model_kv-pairs=10_seed1_pi-1.5.h5".
+// Returns unique file names for one file per cell and setting, [cell, setting]:
+// "model_kv-pairs=10_seed1_pi-1.5.h5".
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells,
                                        const std::vector<std::string>& settings);
 

@@ -48,7 +48,7 @@ std::vector<std::string> SweepPlan::CanonicalSettings() const {
 
 namespace {
 
-// Returns {"over", "with", "items": [[id, index on each axis ...], ...]}.
+// Returns a scan as JSON: {"over", "with", "items": [[id, index on each axis ...], ...]}.
 nlohmann::ordered_json ScanJson(const Scan& scan) {
   nlohmann::ordered_json json = {{"over", scan.kind}, {"with", scan.term}};
   json["items"] = nlohmann::ordered_json::array();
@@ -70,7 +70,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
-  // The following members are omitted if they have their defaults.
+  // The following members of the plan are omitted if they have default values.
   if (!plan.task_files_hash.empty()) json[kTaskFilesHash] = plan.task_files_hash;
   if (plan.task_file_bytes > 0) {
     json[kTaskFileBytes] = plan.task_file_bytes;
@@ -91,7 +91,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   const TuningRecipe recipe = RecipeOfModel(decoder.path());
   if (!recipe.empty()) json["recipe"] = recipe;
   json["weights"] = WeightStorageName(decoder.options().weights);
-  // Devices are included because they sum in different orders.
+  // Devices are part of the plan because they sum in different orders.
   const Placement& placement = decoder.options().placement;
   if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
   return json.dump();
@@ -99,7 +99,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
 
 namespace {
 
-// Returns a member if it is text, else `otherwise`.
+// Returns a text member of a plan in JSON; `otherwise` if it is missing or not a text.
 std::string TextIn(const std::string& plan_json, const char* name, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return otherwise;
@@ -121,14 +121,14 @@ std::string PlanInstructions(const std::string& plan_json) {
 
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
   for (const SweepSetting& setting : settings) {
-    // Rows and passages are assumed to exist here; they are checked against the prompt later.
+    // Assumes that rows and passages exist in the prompt; they are checked against it later.
     CompilePlans(WithAnyPassages(setting.intervention), config, config.trained_context);
   }
 }
 
 namespace {
 
-// Whether rows before the last prompt row also change, so that what-if must run them again.
+// Returns whether rows before the last prompt row also change, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
   return std::any_of(intervention.terms.begin(), intervention.terms.end(),
                      [](const Term& term) { return term.type().changes_early_rows(term); });
@@ -150,7 +150,7 @@ std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings) {
 
 namespace {
 
-// Different from the streams of tasks and resampling.
+// Seed of random controls, different from the streams of tasks and resampling.
 constexpr uint64_t kControlStream = 0xc0117201;
 // Returns the types of the terms, without duplicates, from last to first: this order determines the
 // random controls and must not change.

@@ -19,7 +19,7 @@
 namespace midscope {
 
 struct SweepSetting {
-  std::string text;  // as given
+  std::string text;  // setting as the user wrote it
   Intervention intervention;
   std::string control_of = {};  // text of the setting for which this is a control
 
@@ -29,7 +29,7 @@ struct SweepSetting {
   std::string canonical() const;
 };
 
-// Parses a setting. Throws Error (usage), which states the column of the mistake.
+// Parses a setting of a sweep. Throws Error (usage), which states the column of the mistake.
 SweepSetting ReadSetting(const std::string& text);
 
 // How answers are scored.
@@ -39,16 +39,16 @@ struct ScoreArms {
   bool operator==(const ScoreArms&) const = default;
 };
 
-// Convert to and from "likelihood", "generation" and "both". Parsing also accepts "published", the
-// task's published scoring: likelihood, or likelihood and generation; throws Error (usage).
+// Convert a scoring to and from "likelihood", "generation" and "both". Parsing also accepts
+// "published", the task's published scoring: likelihood, or both; throws Error (usage).
 std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
 struct SweepPlan {
-  std::string task;                  // with all parameters, "list:lines=20"
+  std::string task;                  // task with all parameters, "list:lines=20"
   std::string task_files_hash = {};  // hash of the files that the task reads; "": none
   // If lines can be appended to the task's file (GrowingFileBytes), its size in bytes and the
-  // task's number of places, which later lines may change; 0 otherwise.
+  // task's number of places, which appended lines may change; 0 otherwise.
   int64_t task_file_bytes = 0;
   int64_t task_places = 0;
   // Hashes (PromptsHash) of the prompts from which patches take values, by name.
@@ -57,23 +57,22 @@ struct SweepPlan {
   PromptFormat format = {};
   uint64_t seed = 1;
   int64_t samples = 40;  // one more than the number of the last sample
-  // Number of the first sample that this process runs; earlier ones are those of other parts. Not
-  // in PlanJson.
+  // Number of the first sample that this process runs; other processes run the earlier ones. Not
+  // included in PlanJson.
   int64_t first_sample = 0;
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
-  std::vector<SweepSetting> settings;  // differences are from the first one
-  bool attention = false;  // whether to store last-query attention (first setting, first place)
-  // For each place, its relative position between the task's first and last place, 0 to 1; empty:
-  // unknown.
+  std::vector<SweepSetting> settings;  // differences are relative to the first setting
+  bool attention = false;              // store last-query attention (first setting and place)
+  // [place]: relative position between the task's first and last place, 0 to 1; empty: unknown.
   std::vector<double> place_shares = {};
   // Printed texts of places ("50 %"), if they are not printed by rank; else empty.
   std::vector<std::string> place_texts = {};
 
-  // The stored CPU instruction set of a sweep that continues with another one, as the user
-  // requested; "": that of this process.
+  // CPU instruction set in the file of a sweep that continues on a CPU with another one, as the
+  // user requested; "": the instruction set of this CPU.
   std::string instructions = {};
 
-  // If set, the settings are those of this scan: they run together (SampleRequest::together) and
+  // The scan, if any, that defines the settings: they run together (SampleRequest::together) and
   // are summarised by their effects (scan_effects.h).
   std::optional<Scan> scan = {};
 
@@ -86,29 +85,29 @@ struct SweepPlan {
 // JSON. Sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
-// Returns the member `instructions` of such JSON; "" if it has none.
+// Returns the CPU instruction set in the JSON of a plan (PlanJson); "" if it has none.
 std::string PlanInstructions(const std::string& plan_json);
 
-// Returns the products in such JSON; "float" if it has none.
+// Returns the products (arithmetic of matrix products) in the JSON of a plan; "float" if none.
 std::string PlanProducts(const std::string& plan_json);
 
-// Returns the dtype in such JSON; "" if it has none.
+// Returns the dtype in the JSON of a plan; "" if it has none.
 std::string PlanDtype(const std::string& plan_json);
 
 // Throws Error (usage) if the model does not support a setting (a layer or channel out of range).
 // Call it before anything runs.
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
 
-// Returns the order of evaluation: unchanged first, then channel scalings, which run only the last
-// rows of the same trace again, then position schemes; each kind is ordered by canonical text.
-// Results therefore have the same bits for any order of the given settings.
+// Returns the order in which settings run: the unchanged model first, then channel scalings, which
+// run only the last rows of the same trace again, then position schemes; each kind is ordered by
+// canonical text. Results therefore have the same bits for any order of the given settings.
 std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
 
-// Returns the control arm, random variants of interventions that separate the effect of the chosen
+// Returns control settings, random variants of interventions that separate the effect of the chosen
 // channel or order: one control per setting that scales channels (control: other, random channels
 // with the same factors, layers and rows), orders heads by score (order=random) or has ratios from
-// a file (each layer's ratios in random order). Other settings get no control, nor do those without
-// an alternative. `control_of` names the setting. The same settings and seed give the same
+// a file (each layer's ratios in random order). Other settings, and settings without an
+// alternative, get no control. `control_of` names the setting. Equal settings and seeds give equal
 // controls.
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);

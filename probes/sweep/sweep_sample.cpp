@@ -27,7 +27,7 @@ constexpr const char* kCorrect = "correct";
 constexpr const char* kSourceNll = "source_nll";
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-// Adds the attention. `ids`: the prompt's token ids, which label the keys.
+// Adds array last_query_attention. `ids`: the prompt's token ids, which label the keys.
 void AddAttention(const Decoder& decoder, std::vector<float> attention,
                   const std::vector<int32_t>& ids, Record& record) {
   const ModelConfig& config = decoder.config();
@@ -158,7 +158,7 @@ void AddSeconds(const RunnableSettings& settings, std::vector<double> seconds, R
 
 constexpr const char* kPlaceAxis = "place";
 
-// Returns for each place the index among those that are run.
+// Returns, for each place, the index of its first equal place among the places that are run.
 std::vector<size_t> RunIndices(const std::vector<size_t>& first) {
   std::vector<size_t> indices(first.size());
   size_t run = 0;
@@ -216,7 +216,7 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   AddPlaceArrays(request.questions, record);
   if (!request.together) AddSeconds(settings, std::move(seconds), record);
   if (request.attention) {
-    // If the first setting was not run, it has no attention.
+    // If the first setting was not run, its attention is filled with NaN.
     attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
                      std::numeric_limits<float>::quiet_NaN());
     AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);

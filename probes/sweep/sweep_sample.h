@@ -26,12 +26,12 @@ namespace midscope {
 // in full under every setting.
 inline constexpr int64_t kTraceMemoryBytes = int64_t{3} << 30;
 
-// Likelihoods of a sample, and its progress.
+// Likelihoods of a running sample, by setting and place.
 struct LikelihoodArrays {
   std::vector<double> nll;  // [setting, place]; NaN: not known
   std::vector<uint8_t> correct;
-  std::vector<double> choice_score;  // by the task's rule; empty: no choices
-  std::vector<double> choice_nll;    // [setting, place, choice]
+  std::vector<double> choice_score;  // [setting, place], by the task's rule; empty: no choices
+  std::vector<double> choice_nll;    // nats, [setting, place, choice]
   std::vector<float> attention;
   std::vector<double> source_nll;  // [place]; empty: nothing is patched
   std::vector<size_t> runs;        // [setting]: number of prompts that were run
@@ -45,25 +45,25 @@ struct SampleRequest {
   bool attention = false;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
   // Whether settings that change only the last rows run as rows of one batch
-  // (WhatIf::EvaluateEach). Then the last bits of results depend on the other settings.
+  // (WhatIf::EvaluateEach). The last bits of their results then depend on the other settings.
   bool together = false;
-  // For patches: returns the prompt of this sample or of the one `samples_on` further on, with its
-  // gold piece at any place. Empty: only this sample at `places`.
+  // For patches: returns the prompt of the sample whose number is larger by `samples_on`, with its
+  // gold piece at any place. Empty: patches use only this sample at `places`.
   std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
   std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
   // The order in which settings run, as indices into `settings`; empty: EvaluationOrder.
   std::vector<size_t> order = {};
   // Called with every answer_nll as soon as it is known; may be empty.
   std::function<void(size_t setting, size_t place, double answer_nll)> on_answer_nll = nullptr;
-  // Not owned; with `together`. Receives results as they come; settings that an earlier run of the
-  // same request, which was cancelled, has left there are not run again.
+  // Receives results as they come, with `together`; settings that an earlier, cancelled run of the
+  // same request has stored there are not run again. Not owned.
   LikelihoodArrays* unfinished = nullptr;
 };
 
-// Runs all places packed in one batch, with the settings in EvaluationOrder on cached traces.
-// Returns record `outcome`, [setting, place] unless stated otherwise: answer_nll, correct and, if
-// there are choices, choice_correct or (depending on the rule) right_share, choice_nll [setting,
-// place, choice] and choice_right [place, choice], by likelihood; generation_score,
+// Runs one sample: all places packed in one batch, with the settings in EvaluationOrder on cached
+// traces. Returns record `outcome`, [setting, place] unless stated otherwise: answer_nll, correct
+// and, if there are choices, choice_correct or (depending on the rule) right_share, choice_nll
+// [setting, place, choice] and choice_right [place, choice], by likelihood; generation_score,
 // generated_tokens, generated_text, generation_cut, generation_empty, by generation;
 // generation_rouge [setting, place, rouge] if the score is the geometric mean of three;
 // answered_place with first_piece_place and last_piece_place [place] if the pieces have answers
@@ -88,20 +88,20 @@ struct SampleRequest {
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
 
-// Returns answer_nll of `score`; NaN if the prompt has no answer.
+// Returns the answer's negative log-likelihood in `score`; NaN if the prompt has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);
 
 // Makes record `outcome` of `settings` x `places`; both arrays are row-major, [setting, place].
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct);
 
-// Whether ReadOutcome uses the array of this name.
+// Returns whether ReadOutcome uses the array of this name.
 bool IsOutcome(const std::string& array);
 
-// Reads the outcome from such a record. Throws Error (failure) if the record has another form.
+// Reads a sample's outcome from its record `outcome`. Throws Error (failure) for another form.
 SampleOutcome ReadOutcome(int64_t sample, const Record& record);
 
-// Reads stored sample samples[index], only the `wanted` arrays.
+// Reads the record of stored sample samples[index], only the `wanted` arrays.
 using StoredSampleReader = std::function<Record(size_t index, const ArrayFilter& wanted)>;
 // Reads the outcomes of the stored samples with these numbers, without their large arrays. Throws
 // in the same cases as ReadOutcome and `read`.
@@ -113,15 +113,15 @@ std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
 // few pieces, such as 0 % and 25 % of three documents: their prompts are equal.
 std::vector<size_t> FirstEqualPlaces(const std::vector<TaskQuestion>& questions);
 
-// Whether the result of FirstEqualPlaces has an index other than a question's own.
+// Returns whether a place repeats an earlier one. `first`: the result of FirstEqualPlaces.
 bool HasRepeatedPlaces(const std::vector<size_t>& first);
 
-// Returns the request with only the first of equal places; `first`: from FirstEqualPlaces.
-// on_answer_nll is called for each of the equal places.
+// Returns the request without places whose prompts repeat an earlier place; `first`: from
+// FirstEqualPlaces. on_answer_nll is called for each of the equal places.
 SampleRequest WithoutRepeatedPlaces(const SampleRequest& request, const std::vector<size_t>& first);
 
-// Returns the record of such a request with all `places`: arrays over axis `place` have the values
-// of the first equal place.
+// Returns the record of a request made by WithoutRepeatedPlaces, extended to all `places`: each
+// repeated place gets the values of the first equal place.
 Record WithRepeatedPlaces(Record record, const std::vector<int64_t>& places,
                           const std::vector<size_t>& first);
 

@@ -51,8 +51,8 @@ double PlaceDeviation(const MeasureRows& rows) {
   return std::sqrt(2 * squares / static_cast<double>((samples - 1) * (places - 1)));
 }
 
-// Returns the elements of a file's array of doubles; null if the record or the array is missing or
-// has another length.
+// Returns the elements of an array of doubles in a file's record; null if the record or the array
+// is missing or has another length.
 const std::vector<double>* Doubles(const Record* record, const std::string& name, size_t count) {
   const Array* array = record ? record->FindArray(name) : nullptr;
   const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
@@ -61,7 +61,7 @@ const std::vector<double>* Doubles(const Record* record, const std::string& name
 
 bool Same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// Numbers at one index of a record's arrays, as far as a file has them.
+// Numbers at one index of the arrays of a file's record, if it has them.
 class StoredNumbers {
  public:
   StoredNumbers(const Record* record, std::string prefix, size_t index, size_t count)
@@ -88,7 +88,7 @@ class StoredNumbers {
   size_t count_;
 };
 
-// The analysis of one measure of a sweep.
+// Computes the statistics of one measure of a sweep.
 class Analysis {
  public:
   Analysis(const SweepPlan& plan, const OutcomeMeasure& measure)
@@ -112,10 +112,10 @@ class Analysis {
   }
 
   size_t comparisons() const { return comparisons_.size(); }
-  // Number of tests of settings and comparisons, which are independent of each other.
+  // Number of tests of settings and comparisons, which can run in parallel.
   size_t tests() const { return settings_ + comparisons_.size(); }
-  // Runs one test. `first`: number of comparisons of other measures before these in a file; `all`:
-  // number of all comparisons.
+  // Runs one test. `first`: number of comparisons of earlier measures in a file; `all`: number of
+  // comparisons of all measures.
   void RunTest(size_t test, const std::vector<Record>& stored, size_t first, size_t all) {
     if (test < settings_) {
       Run(of_settings_[test], FindRecord(stored, kSettingStatistics));
@@ -148,8 +148,8 @@ class Analysis {
     for (size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holm[i];
   }
 
-  // Returns the rows at places [place, place + count), for the samples on which `setting` and
-  // `with` were run.
+  // Returns the values at places [place, place + count), for samples run under `setting` and
+  // `with`.
   MeasureRows Rows(size_t setting, size_t with, size_t place, size_t count) const {
     return RowsOf(measure_, setting, places_, place, count, {with});
   }
@@ -204,8 +204,8 @@ class Analysis {
     add("gap");
   }
 
-  // Runs a comparison. `number`: its index among the comparisons of the two settings, in the order
-  // of AddComparisons.
+  // Runs a comparison. `number`: index of the comparison among those of the two settings, in the
+  // order of AddComparisons.
   void Run(SettingComparison& result, size_t number, const StoredNumbers& file) const {
     const bool of_place = number < places_;
     const size_t place = of_place ? number : 0;
@@ -235,10 +235,10 @@ class Analysis {
                        : DifferencePValue(rows, others, plan_.seed);
   }
 
-  // Computes advice from the largest standard deviation of differences from the first setting or,
-  // for a single setting, of differences between two places.
+  // Computes the advice on sample sizes from the largest standard deviation of differences from the
+  // first setting or, for a single setting, of differences between two places.
   void Advise(SweepStatistics& statistics) const {
-    if (measure_.kind == MeasureKind::kRouge) return;  // its differences are not means over samples
+    if (measure_.kind == MeasureKind::kRouge) return;  // differences are not means over samples
     double widest = 0;
     int64_t samples = 0;
     const auto look = [&](const MeasureRows& rows, const MeasureRows& others) {

@@ -27,15 +27,15 @@ struct SettingStatistics {
   double gap = 0;
   Interval gap_interval;
   double chance_gap = 0;  // mean gap if places are permuted; NaN for one place
-  // nullopt if all places are equal.
+  // Place with the best mean; nullopt if all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
   double place_p = 0;  // p of PlaceEffect; NaN for one place
   double place_p_holm = 0;
-  // Difference between two places that so many samples detect with 80 % power at the 5 % level,
-  // from the standard deviation of the differences within samples, pooled over all pairs of places.
-  // NaN for one place, fewer than two samples, and ROUGE scores, whose gaps are not differences of
-  // means.
+  // Difference between two places that this number of samples detects with 80 % power at the 5 %
+  // level, from the standard deviation of the differences within samples, pooled over all pairs of
+  // places. NaN for one place, fewer than two samples, and ROUGE scores, whose gaps are not
+  // differences of means.
   double detectable_gap = kUndefined;
 };
 
@@ -48,20 +48,20 @@ struct SettingComparison {
   int64_t samples = 0;
   double difference = 0;
   Interval interval;
-  double p = 0;  // from DifferencePValue; for gaps, GapDifferencePValue
+  double p = 0;  // from DifferencePValue or, for gaps, GapDifferencePValue
   double p_holm = 0;
   double smallest_p = 0;  // smallest possible p with that number of samples
 };
 
 // Minimum number of samples for SampleAdvice, which is computed from the largest standard deviation
-// of the paired differences; with fewer, that is too uncertain.
+// of the paired differences; with fewer samples, that deviation is too uncertain.
 inline constexpr int64_t kAdviceSamples = 5;
 struct SampleAdvice {
   std::string measure;
   int64_t samples = 0;
   double standard_deviation = 0;
   double detectable = 0;  // detectable difference with these samples
-  double wanted = 0;      // wanted difference: 0.04 for shares, 0.1 nats
+  double wanted = 0;      // difference to detect: 0.04 for shares, 0.1 nats
   int64_t samples_for_wanted = 0;
 };
 
@@ -70,9 +70,9 @@ struct SweepStatistics {
   // Methods of the intervals of one measure.
   struct Methods {
     std::string measure;
-    std::string mean;  // for the mean of a cell
+    std::string mean;  // method for the mean of a cell
     std::string mean_over_places;
-    std::string difference;  // for a difference at one place
+    std::string difference;  // method for the difference at one place
     std::string difference_over_places;
   };
 
@@ -86,10 +86,11 @@ struct SweepStatistics {
 inline constexpr const char* kSettingStatistics = "setting_statistics";
 inline constexpr const char* kSettingComparisons = "setting_comparisons";
 
-// Computes the statistics. The result depends only on the outcomes, in any order, and on the plan's
-// seed. `tests`: the two records below from a file of the sweep. If their means equal those of the
-// outcomes, the results of the 10,000 permutations are taken from them; otherwise they are computed
-// on all hardware threads. Throws Cancelled.
+// Computes the statistics of a sweep. The result depends only on the outcomes, in any order, and on
+// the plan's seed. `tests`: records setting_statistics and setting_comparisons in the sweep's file.
+// If their means are equal to those of the outcomes, the results of the 10,000 permutations are
+// taken from these records; otherwise the tests are computed on all hardware threads. Throws
+// Cancelled.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                              const std::vector<Record>& tests = {}, const JobContext& context = {});
 

@@ -57,7 +57,7 @@ std::string Rendered(const std::vector<ChatMessage>& messages, bool generation,
              : RenderChat(format.template_text, messages, generation, ChatTokensOf(tokenizer));
 }
 
-// Returns the bytes [begin, end) of the assistant's turns in `text`, the whole conversation.
+// Returns the byte ranges [begin, end) of the assistant's turns in `text`, the conversation.
 std::vector<std::pair<size_t, size_t>> AssistantTurns(const std::vector<ChatMessage>& messages,
                                                       const std::string& text,
                                                       const JsonFields& line,
@@ -104,7 +104,7 @@ TuningDocument ConversationDocument(const JsonFields& line, const ConversationFo
 
 namespace {
 
-// Collects documents until there are enough.
+// Collects documents with enough tokens until their number is reached.
 class DocumentReader {
  public:
   DocumentReader(const DocumentRequest& request, const Tokenizer& tokenizer,
@@ -137,7 +137,7 @@ class DocumentReader {
  private:
   void Begin() { waiting_ = {begin_, std::vector<uint8_t>(request_.chat ? begin_.size() : 0)}; }
 
-  // `separator`: token between joined documents. Returns whether another document is needed.
+  // Adds a document. `separator`: token between joined documents. Returns whether more are needed.
   bool Add(const TuningDocument& added, std::optional<int32_t> separator) {
     context_.ThrowIfCancelled();
     const bool joins = request_.packing == DocumentPacking::kJoin;
@@ -163,7 +163,7 @@ class DocumentReader {
   const Tokenizer& tokenizer_;
   const JobContext& context_;
   std::vector<int32_t> begin_;
-  TuningDocument waiting_;  // the document that is being made
+  TuningDocument waiting_;  // the joined document so far
   int64_t longest_ = 0;
   TuningDocuments documents_;
 };

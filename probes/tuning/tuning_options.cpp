@@ -16,7 +16,7 @@ constexpr int64_t kMostBatch = 1 << 20;
 constexpr int64_t kMostRank = 1 << 16;
 constexpr int64_t kMostFactor = 1 << 14;
 constexpr int64_t kMostThreads = 4096;
-constexpr int64_t kOtherPlaces = 4;  // as in the public code of pos2distill
+constexpr int64_t kOtherPlaces = 4;  // default of the public code of pos2distill
 
 std::vector<Parameter> DataOptions() {
   return InGroup(

@@ -12,12 +12,13 @@ namespace midscope {
 
 std::vector<Parameter> TuneOptions();
 
-// The recipe that is not a position sampler (core/tuning/distillation.h).
+// The name of the recipe that trains by distillation instead of a position sampler
+// (core/tuning/distillation.h).
 inline constexpr const char* kDistillation = "pos2distill";
 bool Distils(const OptionSet& options);
 
-// Returns the options of `midscope lens` that state on which prompts it fits: data, field, task,
-// seed, samples and tokens.
+// Returns the options of `midscope lens` that select the prompts on which the lens is fitted: data,
+// field, task, seed, samples and tokens.
 std::vector<Parameter> LensPromptOptions();
 
 // Throws Error (usage) unless exactly one of --data and --task is given. Called before a model is

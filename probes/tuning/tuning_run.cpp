@@ -37,7 +37,7 @@ std::string RecipeFileText(const TuningRun& run) {
   return json.dump(2) + "\n";
 }
 
-// Runs the work on rank 0; if it throws, all ranks throw.
+// Runs the work on rank 0; if it throws there, all ranks throw.
 void RunByRankZero(ProcessGroup& processes, const std::function<void()>& work) {
   processes.Agree([&] {
     if (processes.rank() == 0) work();
@@ -61,7 +61,7 @@ void Continue(Tuner& tuner, const fs::path& state, ProcessGroup& processes,
     context.Log(fmt::format("continues after step {}", tuner.steps_done()));
 }
 
-// Runs the steps and writes checkpoints.
+// Runs the training steps and writes checkpoints.
 class Loop {
  public:
   Loop(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,

@@ -23,24 +23,24 @@ struct TuningRun {
 };
 
 struct TuningOutcome {
-  Record record;  // see TuningRecord
+  Record record;  // what TuningRecord returns
   bool config_has_scheme = false;
 };
 
-// Throws Error: (usage) if the folder is not empty and `resume` is false, or has the files of a run
-// with another plan; (failure) if it cannot be read. `plan_json` may be "" before it is known: then
-// plans are not compared.
+// Throws Error: (usage) if the folder is not empty and `resume` is false, or contains a run with
+// another plan; (failure) if the folder cannot be read. `plan_json`: the requested plan; "": not
+// known yet, plans are not compared.
 void CheckTuningFolder(const std::string& folder, bool resume, const std::string& plan_json);
 
 // Returns the run so far: loss, rate, gradient_norm, tokens and seconds [step], with attributes
 // held_out_loss_before, held_out_loss_after (if computed) and the recipe's fields.
 Record TuningRecord(Tuner& tuner, const TuningRun& run);
 
-// Runs the steps that the existing folder does not have yet and writes its files: a checkpoint and
-// the losses every `checkpoint_every` steps, when cancelled, and at the end the tuned model; the
-// checkpoint is then removed. Logs losses. Of several processes (TunerSettings::processes), all
-// call it and read the checkpoint, and rank 0 alone writes. Throws Error, which leaves the last
-// checkpoint intact, and Cancelled.
+// Runs the training steps that the folder's checkpoint has not finished, and writes files into the
+// folder: a checkpoint and the losses every `checkpoint_every` steps, when cancelled, and at the
+// end the tuned model; the checkpoint is then removed. Logs losses. With several processes
+// (TunerSettings::processes), all call this function and read the checkpoint; only rank 0 writes.
+// Throws Error, which leaves the last checkpoint intact, and Cancelled.
 TuningOutcome RunTuning(Tuner& tuner, const TuningSamples& sample_at, const TuningRun& run,
                         const ModelSource& source, const Provenance& provenance,
                         const JobContext& context);

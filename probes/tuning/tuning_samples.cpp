@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Returns the documents' indices in the order of round `round`.
+// Returns the indices of the documents in the random order of round `round`.
 std::vector<size_t> OrderOf(uint64_t seed, int64_t round, int64_t documents) {
   std::vector<size_t> order(static_cast<size_t>(documents));
   std::iota(order.begin(), order.end(), size_t{0});
@@ -70,7 +70,7 @@ class FromDocuments {
   std::vector<TuningDocument> documents_;
   int64_t training_;
   int64_t held_out_;
-  std::vector<size_t> order_;  // of the round below
+  std::vector<size_t> order_;  // order of documents in the last drawn round
   int64_t round_ = 0;
 };
 
@@ -112,8 +112,9 @@ class FromTasks {
     return sample;
   }
 
-  // The sample of a question at one of its places: other ones, drawn without repetition, then the
-  // first. A round has one question of each task; held-out samples begin with a new round.
+  // Returns a sample for distillation: a question with the gold piece at other places, drawn
+  // without repetition, then at the first place. A round has one question of each task; held-out
+  // samples begin with a new round.
   TuningSample Distilled(int64_t index) const {
     const int64_t round =
         std::max<int64_t>(1, std::accumulate(samples_.begin(), samples_.end(), int64_t{0}));
@@ -172,7 +173,7 @@ class FromTasks {
   TaskSampleRequest request_;
   const Tokenizer& tokenizer_;
   std::vector<std::unique_ptr<Task>> tasks_;
-  std::vector<int64_t> samples_;  // [task], of a question; empty: no distillation
+  std::vector<int64_t> samples_;  // [task], number of samples per question; empty: no distillation
 };
 
 }  // namespace
@@ -180,7 +181,7 @@ class FromTasks {
 TuningSamples DocumentSamples(const SampledRecipe& recipe, std::vector<TuningDocument> documents,
                               int64_t training, int64_t held_out) {
   auto samples = std::make_shared<FromDocuments>(recipe, std::move(documents), training, held_out);
-  samples->At(0);  // finds options of the sampler for which no sample can be made
+  samples->At(0);  // throws if the sampler cannot make a sample with its options
   return [samples](int64_t index) { return samples->At(index); };
 }
 

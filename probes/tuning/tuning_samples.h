@@ -30,31 +30,30 @@ struct SampledRecipe {
 };
 
 // Returns samples of documents, each of at least sample_tokens() tokens. The first `training`
-// samples take all documents but the last `held_out` ones, in an order drawn by the seed for every
-// round through them; later samples take the held-out documents. With PoSE, tokens come from the
-// document's first context() ones, as in CREAM's copy of its code. Throws Error (usage) if the
-// sampler cannot make such samples.
+// samples use all documents except the last `held_out` ones, in a random order (by seed) that is
+// new for every round through the documents; later samples use the held-out documents. With PoSE,
+// tokens come from the document's first context() ones, as in CREAM's copy of the PoSE code. Throws
+// Error (usage) if the sampler cannot make such samples.
 TuningSamples DocumentSamples(const SampledRecipe& recipe, std::vector<TuningDocument> documents,
                               int64_t training, int64_t held_out);
 
 struct TaskSampleRequest {
-  std::vector<std::string> tasks;  // specs; samples take turns
+  std::vector<std::string> tasks;  // task specs; samples alternate between the tasks
   PromptFormat format = {};
   bool answer_only = true;  // whether only the answer's tokens are part of the loss
   // With distillation (core/tuning/distillation.h): for each sample with the gold piece at the
-  // first place, the number of samples with it at other places (kd's position_sample_num), or all
+  // first place, the number of samples with it elsewhere (kd's position_sample_num), or all
   // other places if the task has fewer; 0: no distillation.
   int64_t distilled_places = 0;
-  // With distillation: the number of samples before the held-out ones, which are of other
-  // questions.
+  // With distillation: the number of training samples; later, held-out samples use other questions.
   int64_t training = 0;
 };
 
 // Returns samples of tasks: the prompt and its answer, with the gold piece at a place drawn by the
-// seed. All tokens are used, in order, at ids that the sampler draws for their number (`full`: 0,
-// 1, 2, ...). The samples differ from those of a sweep with the same seed. `tokenizer` must outlive
-// the result, which throws Error (failure) for a sample of more than sample_tokens() tokens. Throws
-// Error (usage) for a wrong spec, and for distillation with a task of one place.
+// seed. All tokens are used, in order, at position ids that the sampler draws for the number of
+// tokens (`full`: 0, 1, 2, ...). The samples differ from those of a sweep with the same seed.
+// `tokenizer` must outlive the result, which throws Error (failure) for a sample of more than
+// sample_tokens() tokens. Throws Error (usage) for a wrong spec, or distillation with one place.
 TuningSamples TaskSamples(const SampledRecipe& recipe, const TaskSampleRequest& request,
                           const Tokenizer& tokenizer);
 

@@ -47,7 +47,7 @@ RankedChannels RankChannelsOf(const CommandInput& input, const std::string& mode
   return channels;
 }
 
-// The cells of one model in a row of the table.
+// The cells that describe one model in a row of the table.
 struct Cells {
   std::string rank = "-";
   std::string layers = "-";

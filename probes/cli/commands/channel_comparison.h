@@ -15,15 +15,15 @@
 
 namespace midscope::cli {
 
-// The channels of one model, from record channel_search.
+// The channels of one model, as in record channel_search.
 struct RankedChannels {
   std::vector<int64_t> trend;            // [channel]: 1 rising, -1 falling, 0 none
-  std::vector<int64_t> monotone_layers;  // [channel]: layers with that trend
+  std::vector<int64_t> monotone_layers;  // [channel]: number of layers with that trend
   std::vector<double> smoothness;        // [channel]: lower is better; NaN: not a candidate
   std::vector<int64_t> ranked;           // [rank]: the candidates, the smoothest first
-  int64_t layers = 0;                    // that were examined
+  int64_t layers = 0;                    // number of layers examined
 
-  // Returns the rank of a channel, from 1; 0 if it is not a candidate.
+  // Returns the rank of a channel, 1 for the smoothest; 0 if it is not a candidate.
   int64_t RankOf(int64_t channel) const;
 };
 
@@ -31,8 +31,8 @@ struct ChannelComparison {
   RankedChannels before;
   RankedChannels after;
 
-  // Returns the first channels of BEFORE, then those of AFTER that are not among them; channels of
-  // models of different sizes are not the same.
+  // Returns the highest-ranked channels of model BEFORE, then those of model AFTER that are not
+  // among them. In models of different sizes, equal numbers are different channels.
   struct Row {
     int64_t channel = 0;
     bool in_before = true;
@@ -41,12 +41,12 @@ struct ChannelComparison {
   std::vector<Row> Largest() const;
 };
 
-// Ranks the channels of both models with --channel-prompts prompts into files whose names begin
-// with `stem`. Throws as `midscope channels` does.
+// Ranks the channels of both models on --channel-prompts prompts and writes the results to files
+// whose names begin with `stem`. Throws in the same cases as `midscope channels`.
 ChannelComparison CompareChannels(const CommandInput& input, const std::string& stem);
 
 Printout ChannelComparisonText(const ChannelComparison& comparison);
-// Returns one object per row.
+// Returns a JSON list with one object per row of the comparison.
 nlohmann::ordered_json ChannelComparisonJson(const ChannelComparison& comparison);
 // Returns record channel_comparison: trend, monotone_layers, smoothness and rank of every channel,
 // ARRAY_before [channel_before] and ARRAY_after [channel_after].

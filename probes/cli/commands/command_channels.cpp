@@ -25,7 +25,7 @@
 namespace midscope::cli {
 namespace {
 
-// Describes the layers and states whether they are those of the paper.
+// Describes the layers in which channels are scaled, and states whether they are the paper's.
 std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
   const auto published = PublishedLayers(model_layers);
   const bool from_table = published && published->Text() == plan.layers.Text();
@@ -50,14 +50,14 @@ void CheckEarly(const OptionSet& options) {
   }
 }
 
-// Whether the run is long enough to measure an estimate first.
+// Returns whether the search is so long that its duration is estimated first.
 bool IsLong(const FindChannelsRun& run) {
   constexpr int64_t kManyTokens = 10000;
   return run.search.states.prompts * run.search.states.tokens > kManyTokens;
 }
 
-// Reads the results that a finished search wrote. Throws Error (failure) if the file has another
-// plan.
+// Reads the results that a finished search wrote. Throws Error (failure) if the file was written
+// with another plan.
 std::vector<Record> ReadFinished(const std::string& file, const std::string& plan_json) {
   RunFile finished = ReadRecords(file);
   if (finished.plan_json != plan_json) {
@@ -84,8 +84,8 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, bool overwrite,
   }
 }
 
-// Logs the first channel of a preliminary ranking, and all of the final one, in case the validation
-// is interrupted.
+// Logs the first channel of a preliminary ranking, or all channels of the final one, in case the
+// validation is interrupted.
 void LogRanking(const Record& search, int64_t top, const JobContext& job) {
   job.Log(search.attributes.contains(kPlannedPrompts)
               ? LeaderText(search)
@@ -107,7 +107,7 @@ void RunChannels(const CommandInput& input) {
   std::optional<SweepLock> lock;
   if (!run.out.empty()) lock.emplace(run.out);
   if (overwrite)
-    RemoveUnfinishedFiles(run.out);  // the file itself stays until the new one is complete
+    RemoveUnfinishedFiles(run.out);  // the results file stays until the new one is complete
   if (!run.out.empty() && std::filesystem::exists(run.out) && !overwrite) {
     records = ReadFinished(run.out, plan_json);
   } else {

@@ -99,7 +99,7 @@ std::vector<const PublishedTable*> AllPublishedTables() {
   return tables;
 }
 
-// Returns the requested tables; if a table has several parts, only those for the file's task.
+// Returns the requested published tables; of a table with several parts, those for the file's task.
 std::vector<const PublishedTable*> RequestedTables(const std::string& name,
                                                    const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
@@ -133,7 +133,7 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
               << "\n";
 }
 
-// Prints the list of tables, or whole tables.
+// Prints the list of published tables, or whole tables.
 void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
   const bool list = name == kList;
   if (list && !as_json) {

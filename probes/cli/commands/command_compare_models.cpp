@@ -36,7 +36,7 @@ std::string HeadName(const HeadMeans& means, size_t index) {
   return fmt::format("L{}H{}", index / heads, index % heads);
 }
 
-// One head in one measure; NaN: the model has no such head, or its heads are others.
+// The values of one head for one measure; NaN: the model has no such head, or is of another size.
 struct ShownHead {
   std::string measure;
   std::string head;
@@ -129,8 +129,8 @@ Json ComparisonJson(const ModelComparison& comparison) {
   return json;
 }
 
-// Returns the job without notes and warnings that it has already passed on: the commands that are
-// run for each model print the same ones. `passed` must outlive it.
+// Returns a job context that drops notes and warnings it has already passed on: the commands run
+// for each model log the same ones. `passed` must outlive it.
 JobContext WithoutRepeats(const JobContext& job, std::set<std::string>* passed) {
   JobContext once = job;
   once.log = [&job, passed](const std::string& note) {
@@ -200,7 +200,7 @@ void RunCompareModels(const CommandInput& given) {
   if (!out.empty()) input.out << FileNote(file);
 }
 
-// Returns the options of `midscope sweep` that apply to both models.
+// Returns the options of `midscope sweep` that apply to both compared models.
 std::vector<Parameter> SharedOptions() {
   static const std::set<std::string> names = {
       "dtype",          "products", "weights", "threads",       "sliding-window",

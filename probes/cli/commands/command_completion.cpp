@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// How an option's value or a positional is completed.
+// How the shell completes the value of an option or positional argument.
 enum class Completed { kNothing, kWords, kFiles };
 
 Completed CompletedBy(const Parameter& parameter) {
@@ -31,7 +31,7 @@ std::string WordsOf(const Parameter& parameter) {
   return words;
 }
 
-// Returns the allowed words of the command's positionals; "" if they are files.
+// Returns the allowed words of the command's positional arguments; "" if they are files.
 std::string PositionalWords(const Command& command) {
   std::string words;
   for (const Parameter& option : command.options) {
@@ -40,7 +40,7 @@ std::string PositionalWords(const Command& command) {
   return words;
 }
 
-// Returns the command's options that are not positional, and those of all commands.
+// Returns the options of a command that are not positional, and the options common to all commands.
 std::vector<Parameter> NamedOptions(const Command& command) {
   std::vector<Parameter> named;
   for (const Parameter& option : command.options) {

@@ -24,7 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns "1.23 [1.10, 1.36]"; "-" if there is no value, such as the gap of a single place.
+// Returns a value with its interval, "1.23 [1.10, 1.36]"; "-" if there is no value, such as the gap
+// of a single place.
 std::string Bounded(const Record& record, const std::string& array, size_t i) {
   const double value = ArrayValues<double>(record, array)[i];
   if (std::isnan(value)) return "-";

@@ -18,7 +18,7 @@
 namespace midscope::cli {
 namespace {
 
-// Runs another command as if it were typed.
+// Runs another command as if the user had typed it.
 void RunOther(const std::vector<std::string>& words, const CommandInput& input) {
   const Command& command = FindCommand(words.front());
   OptionSet options(command.options);
@@ -67,7 +67,7 @@ void RunDemo(const CommandInput& input) {
   RunOther({"probe", "embedded", "--task", "list:lines=20", "--place", "10", "--channels", "100",
             "--out", probe},
            input);
-  input.out << std::flush;  // the table above the last line
+  input.out << std::flush;  // prints the table before the last line
   input.job.Log("the picture to look at: " + svg +
                 "; the same of your model: the command above with its path in place of 'embedded'");
   if (!CanDrawPictures()) return;

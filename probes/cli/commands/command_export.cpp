@@ -38,7 +38,7 @@ bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
 }
 
-// Returns the extension of the file's name, without the dot: "csv".
+// Returns the extension of a file's name, without the dot: "csv".
 std::string Ending(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   return extension.empty() ? "" : extension.substr(1);
@@ -68,9 +68,9 @@ std::string Format(const OptionSet& options) {
       "Give --format, or a name that ends in .csv, .json, .npz, .gguf, .png, .svg or .pdf");
 }
 
-// Returns the target paths of files of these names (pictures, and their numbers as CSV): in the
-// folder `out` or, for one picture, the file `out` and a CSV beside it. If there are several
-// pictures and `out` has the name of one, `names` is cut to that one.
+// Returns the target paths of the files `names` (pictures, and their numbers as CSV): in the folder
+// `out` or, for one picture, the file `out` and a CSV beside it. If there are several pictures and
+// `out` has the name of one of them, reduces `names` to that one.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
                                            std::vector<std::string>& names) {
   std::vector<std::filesystem::path> targets;
@@ -98,7 +98,7 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
   return targets;
 }
 
-// Returns the lines of a picture's CSV that have numbers, without comments, which name the
+// Returns the lines of a picture's CSV file that contain numbers, without comments, which state the
 // picture's format.
 std::string NumbersIn(const std::filesystem::path& file) {
   std::ifstream lines(file);
@@ -159,7 +159,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   return written;
 }
 
-// Writes tables and arrays; returns "" if they went to standard output.
+// Writes tables and arrays to --out; returns "" if they went to standard output.
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");

@@ -32,8 +32,8 @@
 namespace midscope::cli {
 namespace {
 
-// Returns the prompts: samples of a task at places (`scanned`, or those of the options if it is
-// empty), or a single one.
+// Returns the prompts: samples of a task at places (`scanned`, or those of the options if `scanned`
+// is empty), or a single prompt.
 ProbeBatch InfluencePrompts(const OptionSet& options, const RunnableModel& model,
                             const Intervention& setting, const std::vector<int64_t>& scanned,
                             const JobContext& job) {
@@ -63,7 +63,8 @@ ProbeBatch InfluencePrompts(const OptionSet& options, const RunnableModel& model
   return batch;
 }
 
-// Returns one record influence per prompt, row-major over samples and places. `source`: of patches.
+// Returns one record influence per prompt, row-major over samples and places. `source`: for
+// patches.
 std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch& batch,
                                      const std::optional<PatchSource>& source,
                                      const OptionSet& options, const JobContext& job) {
@@ -96,7 +97,6 @@ std::vector<Record> InfluenceRecords(const GradientPass& pass, const ProbeBatch&
   return records;
 }
 
-// Writes the file of --out.
 void WriteInfluence(const CommandInput& input, const OptionSet& options, const RunnableModel& model,
                     const GradientPass& pass, const std::vector<Record>& records) {
   if (options.Text("out").empty()) return;

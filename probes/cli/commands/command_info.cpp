@@ -13,7 +13,7 @@
 namespace midscope::cli {
 namespace {
 
-// Far beyond any context, and small enough for sums of bytes.
+// Maximum prompt length: beyond any context, and small enough that sums of bytes do not overflow.
 constexpr int64_t kMostTokens = 100'000'000;
 
 std::vector<int64_t> Lengths(const OptionSet& options, const ModelFacts& facts) {
@@ -36,7 +36,7 @@ void RunInfo(const CommandInput& input) {
       const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
       for (size_t i = 0; i < others.size(); ++i)
         facts.distances.emplace_back(others[i], distances[i]);
-    } catch (const Error& error) {  // show the other facts
+    } catch (const Error& error) {  // show the other facts of the model
       input.job.Warn(std::string("dtypes: their differences cannot be measured: ") + error.what());
     }
   }

@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Mean score of one setting at one place.
+// Mean score of one setting at one place, by the judge.
 struct JudgedCell {
   std::string setting;
   std::string place;

@@ -53,7 +53,7 @@ std::vector<Ids> DocumentPrompts(const OptionSet& options, const Tokenizer& toke
   for (int64_t piece = 0; std::ssize(prompts) < samples; ++piece) {
     const size_t before = prompts.size();
     for (const TuningDocument& document : read.documents) {
-      // Documents begin with `begin` already.
+      // Each document already begins with the tokens in `begin`.
       const int64_t first = std::ssize(begin) + piece * step;
       const int64_t count = std::min(step, std::ssize(document.ids) - first);
       if (count + std::ssize(begin) < kLeastLensTokens || std::ssize(prompts) == samples) continue;
@@ -98,17 +98,18 @@ std::vector<Ids> TaskPromptsOf(const OptionSet& options, const Tokenizer& tokeni
 //   --data  the beginnings of the documents, in order; if there are fewer documents than samples,
 //           then the second pieces of --tokens tokens of the documents, and so on. Each begins with
 //           the model's begin-of-text token if its tokenizer adds one.
-//   --task  the beginnings of the task's samples with their answers; the places of the gold piece
-//           take turns.
-// The first N prompts do not depend on --samples >= N. Throws Error, also if there are too few, and
-// Cancelled.
+//   --task  the beginnings of the task's samples with their answers; samples alternate
+//           between the places of the gold piece.
+// The first N prompts do not depend on --samples >= N. Throws Error, also if there are too few
+// prompts; Cancelled.
 std::vector<Ids> LensPrompts(const OptionSet& options, const Tokenizer& tokenizer,
                              const JobContext& context) {
   return options.Text("task").empty() ? DocumentPrompts(options, tokenizer, context)
                                       : TaskPromptsOf(options, tokenizer, context);
 }
 
-// Returns a text that is equal only for the same prompts but for their number. Throws Error.
+// Returns a text that two commands share only if they use the same prompts, except for the number
+// of prompts. Throws Error.
 std::string LensPromptsText(const OptionSet& options) {
   nlohmann::ordered_json json = {{"tokens", options.Integer("tokens")}};
   if (options.Text("task").empty()) {
@@ -124,7 +125,7 @@ std::string LensPromptsText(const OptionSet& options) {
 using Clock = std::chrono::steady_clock;
 using Prompts = std::vector<std::vector<int32_t>>;
 
-// Returns JSON with the settings on which the lens depends, but for the number of prompts.
+// Returns JSON with all settings on which the lens depends, except the number of prompts.
 std::string FitText(const OptionSet& options, const ModelSource& source) {
   const nlohmann::ordered_json json = {{"model", source.Hash()},
                                        {"dtype", options.Text("dtype")},
@@ -133,8 +134,8 @@ std::string FitText(const OptionSet& options, const ModelSource& source) {
   return json.dump();
 }
 
-// Returns the lens of --out with --resume, if it exists, else an empty one. Throws Error (usage) if
-// its settings differ.
+// With --resume, returns the lens in the file --out if it exists, else an empty lens. Throws Error
+// (usage) if the file's settings differ.
 JacobianLens StartedLens(const OptionSet& options, const std::string& fit_text) {
   const std::string& path = options.Text("out");
   if (!options.Flag("resume") || !PathExists(path)) return {};
@@ -147,7 +148,7 @@ JacobianLens StartedLens(const OptionSet& options, const std::string& fit_text) 
   return file.ReadAll();
 }
 
-// Logs the cost: passes and memory at once, time after the first rows.
+// Logs the cost of fitting: passes and memory at the start, the time after the first rows.
 class FitCost {
  public:
   FitCost(const LensFit& fit, const ModelConfig& config, int64_t prompts, const JobContext& job)

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the names of the records that an address selects: all of a file, or one.
+// Returns the names of the records that an address selects: all records of a file, or one.
 std::vector<std::string> NamedRecords(const RunReader& reader, const std::string& inside) {
   if (inside.empty()) return reader.record_names();
   return {inside.substr(0, inside.find('/'))};
@@ -69,7 +69,8 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// If a file is damaged, reports it, continues with the others, and fails at the end.
+// Runs `list`. If a file is damaged, reports it, continues with the next file, and fails at the
+// end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();

@@ -34,7 +34,7 @@ std::string WithLineEnd(std::string text) {
   return text + "\n";
 }
 
-// Returns lines that roff does not fill.
+// Returns lines between roff requests that prevent filling.
 std::string Lines(const std::string& text) { return ".nf\n" + WithLineEnd(Roff(text)) + ".fi\n"; }
 
 std::string OptionText(const Command& command, const Parameter& option) {
@@ -47,7 +47,7 @@ std::string OptionText(const Command& command, const Parameter& option) {
   return text + "\n" + WithLineEnd(Roff(HelpWithFacts(option)));
 }
 
-// Returns the options by group; groups are in the order of their first options.
+// Returns the options of a command by group; groups are in the order of their first options.
 std::string OptionsText(const Command& command) {
   std::vector<std::string> groups;
   for (const Parameter& option : command.options) {

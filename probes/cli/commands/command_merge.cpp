@@ -19,7 +19,7 @@
 namespace midscope::cli {
 namespace {
 
-// Whether the file is complete in itself: it has no journal and does not refer to other files.
+// Returns whether a results file is complete: it has no journal and does not refer to other files.
 bool IsWholeWord(const std::string& file) {
   if (HasJournal(file)) return false;
   return !std::filesystem::exists(file) || RunReader(file).parts().empty();

@@ -26,11 +26,11 @@ constexpr int64_t kMostSamples = 1'000'000'000;
 constexpr int64_t kRowsShown = 20;
 constexpr size_t kRunsShown = 5;
 
-// The parsed request of the command.
+// The parsed options of the command.
 struct Question {
   const PositionSampler* sampler = nullptr;
-  std::vector<const PositionSampler*> samplers;  // `sampler` and those compared with it
-  PositionRequest request;                       // for `sampler`
+  std::vector<const PositionSampler*> samplers;  // the sampler and those it is compared with
+  PositionRequest request;                       // the request to `sampler`
   SampleRange range;
   bool coverage = false;
 };
@@ -120,7 +120,7 @@ void WriteJson(const Question& question, const SampledPositions& positions,
   out << "}\n";
 }
 
-// Returns "0-31  8000-12031  32736-32767".
+// Returns position ids as ranges: "0-31  8000-12031  32736-32767".
 std::string RunsText(const std::vector<IdRun>& runs) {
   if (runs.size() > kRunsShown) {
     return fmt::format("{} runs within {}-{}", runs.size(), runs.front().first,
@@ -169,7 +169,7 @@ std::string SamplesText(const Question& question, const SampledPositions& positi
   return text;
 }
 
-// Returns the numbers of samples that a table shows: 1, 2, 5, 10, ... and the last.
+// Returns the numbers of samples for which a table has rows: 1, 2, 5, 10, ... and the last.
 std::vector<int64_t> TableCounts(int64_t samples) {
   std::vector<int64_t> counts;
   for (int64_t power = 1; power < samples; power *= 10) {

@@ -54,7 +54,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records = RunProbes(
       *decoder, prompt, sources.Give(intervention, prompt, input.job), probes, options, input.job);
-  // Written last, because viewers open a file's first record.
+  // The prompt's record is written last, because viewers open a file's first record.
   records.push_back(PromptRecord(prompt, tokenizer, place));
   NoteFormat(prompt, tokenizer, format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
@@ -73,7 +73,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   for (const ProbeCell& cell : cells) {
     CheckTextSource(cell.options);
     const bool batch = RequestsBatch(cell.options);
-    // Unknown names are reported before a model is loaded.
+    // Reports unknown probe names before a model is loaded.
     probes.RefuseUnusedOptions(cell.options, probes.Selected(cell.options, batch));
     ReadPromptFormat(cell.options);
     CheckSourcesUsed(cell.options, {ParseIntervention(OneSetting(cell.options, "probe"))});
@@ -87,7 +87,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
 
 std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
   std::vector<Parameter> options = ModelOptions();
-  options.front().required = false;  // a plan file may set it
+  options.front().required = false;  // a plan file may set the model
   const auto add = [&](const std::vector<Parameter>& more) {
     options.insert(options.end(), more.begin(), more.end());
   };

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns --out, by default the first file's name with the extension of HTML, beside that file.
+// Returns --out; by default, the first results file's path with the extension of HTML.
 std::string ReportPath(const OptionSet& options) {
   const std::string& out = options.Text("out");
   if (!out.empty()) return out;
@@ -48,7 +48,7 @@ Json LinesJson(const std::string& lines) {
   return list;
 }
 
-// Adds links to the files and, if all are sweeps, their comparison.
+// Adds links to the files and, if all are sweeps, the comparison of the files.
 void AddOverview(const std::vector<RunReader>& readers, HtmlPage& page) {
   const bool compared = std::all_of(readers.begin(), readers.end(), HasOutcome);
   std::vector<std::pair<std::string, std::string>> contents;

@@ -34,7 +34,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLearned = 0;  // index on the axis `table`
+constexpr size_t kLearned = 0;  // index of the learned table on the axis `table`
 constexpr size_t kSinusoidal = 1;
 constexpr size_t kPeriods = 12;  // number of printed periods
 
@@ -50,7 +50,7 @@ std::vector<double> Row(const Record& record, const char* array, const char* axi
   return row;
 }
 
-// Returns the distances 0, 1, 2, 4, ... in the record's grid, and the last one.
+// Returns the indices of distances 0, 1, 2, 4, ... on the record's axis, and of the last distance.
 std::vector<size_t> Distances(const Record& record) {
   const auto size = static_cast<size_t>(record.FindAxis("distance")->size);
   std::vector<size_t> rows = {0};
@@ -95,7 +95,7 @@ Json NumbersOrNull(const std::vector<double>& values) {
   return json;
 }
 
-// `file`: the file to which the record is written; "": none.
+// Returns record learned_positions as text. `file`: the file to which it is written; "": none.
 std::string LearnedPositionsText(const Record& record, const std::string& file) {
   return fmt::format(
              "{} learned positions of {} dimensions, beside the sinusoidal encoding of base {}\n"
@@ -130,7 +130,7 @@ std::string LearnedPositionsJson(const Record& record, const std::string& file) 
 
 using Json = nlohmann::ordered_json;
 
-// Values that are not given are those of the model, if one is named.
+// Reads the options of `rope`. Values that are not given are those of the model, if one is named.
 RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* config) {
   const auto of_model = [&](const char* name) { return config && !options.IsSet(name); };
   RopeQuestion question;
@@ -147,7 +147,7 @@ RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* confi
 
 Json PairOrNull(int64_t pair) { return pair < 0 ? Json(nullptr) : Json(pair); }
 
-// Returns the indices in the record's grid that are nearest to the distances 0, 1, 2, 4, ...
+// Returns the indices on the record's axis that are nearest to the distances 0, 1, 2, 4, ...
 std::vector<size_t> DecayRows(const Record& record) {
   const std::vector<double>& distances = record.FindAxis("distance")->values;
   std::vector<size_t> rows = {0};
@@ -277,8 +277,8 @@ PositionTable TableOf(const ModelSource& source) {
   return table;
 }
 
-// Returns the record of the model's learned positions; if the model has rotary positions or none is
-// named, record `rope`.
+// Returns record learned_positions if the named model has learned positions, otherwise record
+// `rope`.
 Record MakeRecord(const OptionSet& options) {
   if (!options.IsSet("model")) return RopePeriods(ReadRopeQuestion(options, nullptr));
   const std::unique_ptr<ModelSource> source = OpenModel(options.Text("model"));

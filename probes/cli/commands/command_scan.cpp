@@ -48,7 +48,7 @@ std::vector<Parameter> ScanOptions() {
   return options;
 }
 
-// Converts the options to those of a sweep.
+// Converts the options of `scan` to those of `sweep`.
 OptionSet SweepOptionsOf(const OptionSet& options) {
   OptionSet sweep(SweepOptions());
   for (const Parameter& option : sweep.descriptions()) {

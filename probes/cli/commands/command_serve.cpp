@@ -22,7 +22,7 @@ void RunServe(const CommandInput& input) {
     throw UsageError("serve", "it needs --stdio, the one way in which it serves",
                      "midscope serve --stdio, started by a client");
   }
-  // The client gets a descriptor of its own: whatever a library prints goes to standard error.
+  // The protocol uses a copy of standard output; whatever a library prints goes to standard error.
   const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     throw Failure("standard output", "it is closed", "Start serve with standard output");

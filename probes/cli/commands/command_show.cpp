@@ -34,7 +34,8 @@ std::string SpacedJson(const nlohmann::ordered_json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// As above, for a text; returns a text that is not a JSON object unchanged.
+// Returns JSON text in one line with a space after each comma and colon; text that is not a JSON
+// object is unchanged.
 std::string SpacedJson(const std::string& text) {
   if (!text.starts_with('{')) return text;
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
@@ -54,7 +55,7 @@ std::string ProvenanceText(const Provenance& provenance) {
   return text;
 }
 
-// Returns one line per member of the plan.
+// Returns one line per member of a plan in JSON.
 std::string PlanText(const std::string& plan_json) {
   if (plan_json.empty()) return "";
   const auto plan = nlohmann::ordered_json::parse(plan_json, nullptr, false);
@@ -66,8 +67,8 @@ std::string PlanText(const std::string& plan_json) {
   return text;
 }
 
-// Returns the text for a whole file: the output of the command that wrote it; short arrays as
-// tables, the others as one line each.
+// Returns the text for a whole file: the output of the command that wrote it or, for other files,
+// short arrays as tables and other arrays as one line each.
 std::string WholeFileText(const RunReader& reader, size_t top, const JobContext& job) {
   std::string text = FileLine(reader) + "\n";
   const std::string table = PrintedTable(reader, job);
@@ -94,13 +95,13 @@ std::string SweepMembers(const RunReader& reader, const std::string& places,
   }
 }
 
-// Returns the table over the chosen places alone.
+// Returns the tables of a sweep over the chosen places only.
 std::string ChosenPlacesTable(const RunReader& reader, const std::string& places,
                               const JobContext& job) {
   return FileLine(reader) + "\n\n" + SweepText({StoredReport(reader, places, job)});
 }
 
-// Throws Error (usage) if the file has no sweep of which a part of the places could be shown.
+// Throws Error (usage) if the file has no sweep by places, for option --places.
 void CheckHasPlaces(const RunReader& reader) {
   if (IsStoredSweep(reader) && !StoredPlan(reader).scan) return;
   throw UsageError("option --places", reader.path() + " is not a file of midscope sweep",

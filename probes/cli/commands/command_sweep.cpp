@@ -37,13 +37,14 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  // With a file, the tests are already done: no second progress report and no second interruption.
+  // Tests in a file have been computed already: neither report their progress again nor interrupt
+  // them.
   const JobContext job = file.empty() ? input.job : JobContext();
   return MakeReport(cell, file, sweep.plan, sweep.result, job);
 }
 
-// With --add, takes options that are not given from the file; settings, places and samples are
-// joined later.
+// With --add, sets options that are not given to those in the file; settings, places and samples
+// are joined later.
 void TakeFromFile(OptionSet& options) {
   const std::string& out = options.Text("out");
   std::error_code ignored;
@@ -65,8 +66,8 @@ void RunSweepCommand(const CommandInput& input) {
   const std::vector<std::string> files = SweepFiles(options, cells);
   RankGroup& ranks = *(input.ranks = JoinRankGroup());
   const JobContext job = RankJob(input.job, ranks.rank());
-  // All ranks check before any creates files, which another rank could mistake for those of an
-  // earlier job.
+  // All ranks check the files before any rank creates one, which another rank could mistake for a
+  // file of an earlier job.
   ranks.Agree([&] { CheckSweepFiles(options, files, ranks.size()); });
   SweepCommandRun run(options, input, job, ranks);
   if (cells.size() == 1) {
@@ -76,7 +77,7 @@ void RunSweepCommand(const CommandInput& input) {
     CheckAllSamples(report.failed_samples);
     return;
   }
-  // If a cell cannot be run, the others still are.
+  // If a cell of the grid fails, the others are still run.
   std::vector<CellReport> reports;
   std::string first_failure;
   for (size_t i = 0; i < cells.size(); ++i) {

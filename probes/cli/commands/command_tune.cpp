@@ -85,7 +85,7 @@ TuningSamples SamplesOf(const TuneRequest& request, const OptionSet& options,
   return DocumentSamples(request.recipe, std::move(documents.documents), training, held_out);
 }
 
-// The printed figures of a run.
+// The figures of a tuning run that are printed.
 struct TuneSummary {
   size_t steps;
   int64_t tokens;
@@ -136,7 +136,7 @@ std::string TuneText(const Record& record, const OptionSet& options) {
   return text + FileNote(LossFile(options.Text("out")));
 }
 
-// Says how the position scheme is applied to the result.
+// Logs how the position scheme of the training is applied to the tuned model.
 void LogScheme(const TuneRequest& request, const TuningOutcome& outcome,
                const JobContext& context) {
   if (request.settings.setting.empty()) return;
@@ -156,7 +156,7 @@ void CheckBatch(const OptionSet& options, int64_t processes) {
       fmt::format("Give at least --batch {}, or start fewer processes", processes));
 }
 
-// Only rank 0 logs and reports.
+// Returns a job context with which only rank 0 logs and reports progress.
 JobContext TuneJob(const JobContext& job, RankGroup& ranks) {
   JobContext own;
   if (ranks.rank() == 0) own = job;
@@ -164,14 +164,14 @@ JobContext TuneJob(const JobContext& job, RankGroup& ranks) {
   return own;
 }
 
-// A tuning run from its options to the finished folder, in one process or in one of several, all of
-// which have the model and a tuner, and of which rank 0 writes.
+// Runs a tuning from its options to the finished folder, in one or several processes. Each process
+// has the model and a tuner; only rank 0 writes.
 class TuneRun {
  public:
   TuneRun(const CommandInput& input, RankGroup& ranks)
       : input_(input), options_(input.options), ranks_(ranks), job_(TuneJob(input.job, ranks)) {}
 
-  // Returns the record of the run; of a folder whose run is complete, the record there.
+  // Runs the tuning and returns its record; if the folder has a complete run, returns that run's.
   Record Run() {
     bool is_complete = false;
     ranks_.Agree([&] {
@@ -207,7 +207,7 @@ class TuneRun {
     return outcome.record;
   }
 
-  // Returns a message about the state in which an interrupted run is left.
+  // Returns a message that describes what an interrupted run has stored.
   std::string InterruptedText() const {
     if (!tuner_) return "interrupted";
     return fmt::format(
@@ -235,7 +235,8 @@ class TuneRun {
     run_.scheme = request_->scheme;
   }
 
-  // The plan, with what must also be equal in all processes for equal weights after every step.
+  // Returns the plan together with everything else that must be equal in all processes, so that
+  // their weights are equal after every step.
   std::string SharedPlan() const {
     nlohmann::ordered_json plan = nlohmann::ordered_json::parse(run_.plan_json);
     plan["threads"] = tuner_->threads();

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Removes from lists the elements that all of them have; other values are unchanged.
+// If all values are lists, removes the elements that all lists contain; other values are unchanged.
 std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   std::vector<Json> lists;
   lists.reserve(values.size());
@@ -45,7 +45,6 @@ std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   return own;
 }
 
-// Returns DisplayText of the value, cut to 60 characters.
 std::string Shortened(const std::string& value) {
   constexpr size_t kLongest = 60;
   std::string shown = DisplayText(value);
@@ -84,7 +83,7 @@ std::string DifferenceText(const ComparedCell& cell) {
                      cell.interval.high);
 }
 
-// Names the files of other tasks, whose numbers can't be compared.
+// Returns a line that names the files of other tasks, whose numbers can't be compared.
 std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
   const FileOutcome& first = outcomes.front();
   std::string text;

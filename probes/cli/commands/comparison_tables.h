@@ -12,14 +12,15 @@
 namespace midscope::cli {
 
 inline constexpr size_t kMostLetters = 26;
-// Returns the name of a file in the tables, "A" to "Z".
+// Returns the letter that names a file in the tables: "A" for file 0, to "Z".
 std::string FileLetter(size_t file);
 
-// Returns the fields of plan and provenance in which the files differ.
+// Returns a table of the fields of plan and provenance in which the files differ.
 Printout DifferentFieldsTable(const std::vector<RunReader>& readers);
 
-// Returns the outcome of all files by setting and place, over `places` ("": all; CompareOutcomes),
-// and names the files of other tasks. Throws Error (usage) if a file lacks a chosen place.
+// Returns a table of the outcome of all files by setting and gold place, and the names of files
+// with other tasks. `places`: the places to compare; "": all (CompareOutcomes). Throws Error
+// (usage) if a file lacks a chosen place.
 Printout ComparedOutcomesTable(const std::vector<RunReader>& readers, const std::string& places);
 
 }  // namespace midscope::cli

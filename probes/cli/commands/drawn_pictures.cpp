@@ -49,8 +49,8 @@ class ChildSettings {
   std::vector<char*> environment_;
 };
 
-// Waits for the child, and returns its status; ends it on cancellation and at the limit. Throws
-// Cancelled; Error (failure) at the limit.
+// Waits for the child process and returns its exit status; ends it on cancellation and at the time
+// limit. Throws Cancelled; Error (failure) at the limit.
 int WaitForChild(pid_t child, const PictureRequest& request, const JobContext& job) {
   constexpr auto kPoll = std::chrono::milliseconds(20);
   const auto begin = std::chrono::steady_clock::now();

@@ -23,7 +23,7 @@
 namespace midscope::cli {
 namespace {
 
-// answer_nll [sample, setting, place], and the sample numbers.
+// answer_nll [sample, setting, place] of a file, and its sample numbers.
 struct SampleValues {
   std::vector<double> samples;
   std::vector<double> answer_nll;
@@ -46,7 +46,7 @@ struct FileValues {
   std::optional<SampleValues> samples;
 };
 
-// Whether task, seed and sample numbers, and therefore prompts, are equal.
+// Returns whether two files have equal tasks, seeds and sample numbers, thus equal prompts.
 bool Paired(const FileValues& a, const FileValues& b) {
   return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.asked == b.outcome.asked &&
          a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValu
   return cells;
 }
 
-// Returns the indices of a setting's cells at the places; empty if the file lacks one of them.
+// Returns the indices of a setting's cells at the places; empty if the file lacks a place.
 std::vector<size_t> CellsAt(const FileOutcome& outcome, const std::string& setting,
                             const std::vector<int64_t>& places) {
   std::vector<size_t> cells;
@@ -84,7 +84,7 @@ double MeanAt(const std::vector<double>& values, const std::vector<size_t>& cell
   return sum / static_cast<double>(cells.size());
 }
 
-// Returns the mean over the cells for each sample.
+// Returns for each sample the mean answer_nll over the cells.
 std::vector<double> CellValues(const FileValues& file, const std::vector<size_t>& cells) {
   const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
   std::vector<double> values(file.samples->samples.size());
@@ -105,7 +105,7 @@ void SetDifference(const FileValues& first, const FileValues& other,
   std::vector<double> differences = CellValues(other, CellsAt(other.outcome, row.setting, places));
   const std::vector<double> base = CellValues(first, first_cells);
   for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
-  // NaN: the setting was not run on the sample.
+  // NaN means that the setting was not run on the sample.
   std::erase_if(differences, [](double value) { return std::isnan(value); });
   row.difference = Mean(differences);
   row.interval = MeanInterval(differences);
@@ -126,7 +126,7 @@ void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result
           if constexpr (std::is_arithmetic_v<T>) {
             const double difference =
                 Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
-            // The difference between NaN and a number counts as infinite.
+            // The difference between NaN and a number is treated as infinite.
             const double size =
                 std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
             result.largest = std::max(result.largest, size);
@@ -147,14 +147,14 @@ bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y)
   return true;
 }
 
-// Whether labels are equal; settings are compared by their values.
+// Returns whether two axes have equal labels; settings are compared by value, not as text.
 bool SameLabels(const Axis& a, const Axis& b) {
   if (a.labels == b.labels) return true;
   return a.name == "setting" && std::equal(a.labels.begin(), a.labels.end(), b.labels.begin(),
                                            b.labels.end(), SameSetting);
 }
 
-// Returns the name of the first axis whose values differ; "" if there is none.
+// Returns the name of the first axis on which two arrays differ; "" if there is none.
 std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
   for (size_t i = 0; i < x.axes.size(); ++i) {
     const Axis& left = AxisOf(a, x.axes[i]);
@@ -202,8 +202,8 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
       result.verdict = "other shape";
     } else {
       const std::string axis = OtherPlaces(first, array, other, *twin);
-      // Not compared, because elements with the same index belong to different settings, places or
-      // samples.
+      // Arrays are not compared if elements with the same index belong to different settings,
+      // places or samples.
       if (!axis.empty()) {
         result.verdict = "other places on axis " + axis;
       } else {
@@ -223,7 +223,7 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
 
 namespace {
 
-// Adds one row per file for a setting's mean over the places; one place: the place itself.
+// Adds one row per file for the mean of a setting over the places; for one place, its own value.
 void AddRows(const std::vector<FileValues>& files, const std::string& setting,
              const std::vector<int64_t>& places, bool is_mean,
              std::vector<ComparedCell>& compared) {

@@ -18,14 +18,14 @@
 namespace midscope::cli {
 namespace {
 
-// Returns an array of `count` numbers; empty if the record has no such array.
+// Returns the `count` numbers of an array; empty if the record has no such array of that size.
 std::vector<double> NumbersOf(const Record& record, const std::string& name, size_t count) {
   const Array* array = record.FindArray(name);
   const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
   return values && values->size() == count ? *values : std::vector<double>();
 }
 
-// Returns the intervals in NAME_low and NAME_high; NaN if the record lacks them.
+// Returns the intervals in arrays NAME_low and NAME_high; NaN if the record lacks them.
 std::vector<Interval> IntervalsOf(const Record& record, const std::string& name, size_t count) {
   const std::vector<double> low = NumbersOf(record, name + "_low", count);
   const std::vector<double> high = NumbersOf(record, name + "_high", count);
@@ -35,7 +35,7 @@ std::vector<Interval> IntervalsOf(const Record& record, const std::string& name,
   return intervals;
 }
 
-// Adds the means over places, and those by data set.
+// Reads the means over places, and the means by data set.
 void AddMeans(const RunReader& reader, FileOutcome& outcome) {
   const size_t settings = outcome.settings.size();
   outcome.mean.assign(settings, kUndefined);

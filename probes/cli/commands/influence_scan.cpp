@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kShownEstimates = 10;
 
-// Sets `estimate` and `source` for the scan's term.
+// Sets the fields `estimate` and `source` according to the scan's term.
 void ReadTerm(const Scan& scan, const std::string& file, HeadScan* found) {
   if (scan.kind == "heads") {
     const Intervention term = ParseIntervention(TermOf(scan, {"L0H0", "L0H0", {0, 0}}));
@@ -98,7 +98,7 @@ HeadScan ReadHeadScan(const OptionSet& options, const ModelSource& model) {
 
 namespace {
 
-// The estimates of record influence_by_place, [place, layer, head].
+// Reads the estimates of head effects in record influence_by_place, [place, layer, head].
 class Estimates {
  public:
   Estimates(const Record& by_place, const std::string& array)
@@ -144,7 +144,7 @@ double Correlation(const std::vector<ScannedHead>& heads) {
   return SpearmanCorrelation(estimates, exact);
 }
 
-// Returns the heads that were scanned, with `exact` and `estimate` at one place.
+// Returns the scanned heads, with exact effect and estimate at one place.
 std::vector<ScannedHead> ScannedAt(size_t place, const Estimates& estimates, const Record& scan) {
   const auto& effects = ArrayValues<double>(scan, "effect");  // [layer, head, place]
   const std::vector<double>& layers = AxisOf(scan, "layer").values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first-order estimates of head ablations beside the exact effects in the file of a scan.
+// Compares first-order estimates of head ablations with the exact effects in the file of a scan.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@
 
 namespace midscope::cli {
 
-// A scan of heads by `ablate`, or by `patch` of their outputs in the last row.
+// A scan of heads, read from its file: by `ablate`, or by `patch` of their outputs in the last row.
 struct HeadScan {
-  OptionSet options;                  // of the run of `influence` on the scan's samples
-  std::string estimate;               // the array that estimates its effects (HeadEstimateName)
-  Record record;                      // scan: effect [layer, head, place]
-  std::optional<PatchSource> source;  // of patches: the same or the next sample at a place
-  std::vector<int64_t> samples;       // that the scan has run; not always the first ones
+  OptionSet options;     // options of `influence`, for the scan's samples
+  std::string estimate;  // name of the array that estimates the scan's effects (HeadEstimateName)
+  Record record;         // record scan: effect [layer, head, place]
+  std::optional<PatchSource> source;  // source of patches: the same or the next sample at a place
+  std::vector<int64_t> samples;       // samples that the scan has run; not always the first ones
 };
 
 // Reads the file of option --scan and sets the task, samples, places, prompt format and setting of
-// `options` to those of the scan. Throws Error: (usage) if an option that the file states is given,
-// or the scan is not one of `ablate({head})` in all rows or the answer rows; (failure) if the file
-// is damaged or of another model.
+// `options` to those of the scan. Throws Error: (usage) if an option that the file determines is
+// given, or the scan does not use `ablate({head})` in all rows or the answer rows; (failure) if the
+// file is damaged or of another model.
 HeadScan ReadHeadScan(const OptionSet& options, const ModelSource& model);
 
 struct ScannedHead {
   int64_t layer = 0;
   int64_t head = 0;
-  double estimate = 0;  // nats, mean over places
-  double exact = 0;     // likewise; NaN without a scan
+  double estimate = 0;  // estimated effect in nats, mean over places
+  double exact = 0;     // exact effect in nats, mean over places; NaN without a scan
 };
 
 struct HeadEstimates {
   std::string estimate;             // name of the array
   std::vector<ScannedHead> heads;   // largest |exact| first, or |estimate| without a scan
   std::vector<double> correlation;  // [place]: Spearman's, of estimate and exact; empty: no scan
-  double mean_correlation = 0;      // of the means over places
+  double mean_correlation = 0;      // Spearman's, between the means over places
 };
 
 // Compares the estimates in record influence_by_place with the scan's effects; without a scan,

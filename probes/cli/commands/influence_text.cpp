@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kShownLayers = 10;
 
-// Reads numbers of a record influence_by_place.
+// Reads the numbers of a record influence_by_place.
 class ByPlace {
  public:
   explicit ByPlace(const Record& record) : record_(record) {}
@@ -33,11 +33,11 @@ class ByPlace {
   int64_t PlaceAt(int64_t index) const {
     return static_cast<int64_t>(AxisOf(record_, "place").values[static_cast<size_t>(index)]);
   }
-  // Returns the mean answer_nll at a place, or NaN without an answer.
+  // Returns the mean answer_nll at a place; NaN without an answer.
   double Nll(int64_t place) const {
     return Has(kAnswerNll) ? Values(kAnswerNll)[static_cast<size_t>(place)] : std::nan("");
   }
-  // Returns an element of an array [place, layer], or NaN without such an array.
+  // Returns an element of an array [place, layer]; NaN without such an array.
   double At(const std::string& array, int64_t place, int64_t layer) const {
     return Has(array) ? Values(array)[static_cast<size_t>(place * Size("layer") + layer)]
                       : std::nan("");
@@ -87,7 +87,7 @@ std::string PartText(int64_t part, int64_t parts) {
                      100.0 * static_cast<double>(part + 1) / static_cast<double>(parts));
 }
 
-// Returns the gradient that tables show: the answer's, if there is an answer.
+// Returns the name of the gradient that tables show: the answer's, if there is an answer.
 std::string ShownGradient(const ByPlace& numbers) {
   return numbers.Has(std::string(kAnswerGradient) + "_by_part") ? kAnswerGradient : kOutputGradient;
 }
@@ -142,7 +142,7 @@ Json IntegerOrNumber(double value) {
   return value == std::floor(value) ? Json(static_cast<int64_t>(value)) : Json(value);
 }
 
-// Adds to `rows` the values of all arrays over exactly these axes, one object per index.
+// Adds to `rows` the values of all arrays over exactly the axes `axes`, one object per index.
 void AddRows(const Record& record, const std::vector<std::string>& axes, Json* rows) {
   for (const Array& array : record.arrays) {
     if (array.axes != axes) continue;
@@ -166,7 +166,7 @@ void AddRows(const Record& record, const std::vector<std::string>& axes, Json* r
   }
 }
 
-// Returns how the closed form was fitted; nullopt if the record lacks it.
+// Returns the fit of the closed form; nullopt if the record lacks it.
 std::optional<CesaroFit> FitOf(const Record& by_place) {
   if (by_place.FindArray(kClosedFormByPart) == nullptr) return std::nullopt;
   return CesaroFit{Value<double>(by_place, kClosedFormAlpha),

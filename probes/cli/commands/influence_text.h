@@ -9,11 +9,12 @@
 
 namespace midscope::cli {
 
-// by_place: from InfluenceByPlace. Places of 0 are of own text.
+// Returns the tables of record influence_by_place (`by_place`). Place 0 denotes own text.
 Printout InfluenceText(const Record& by_place);
 
-// Returns `rows` (by place and layer), `parts` (by place, layer and part), `shares` (by share of
-// the prompt) and `cesaro`, the closed form; null if it could not be fitted.
+// Returns record influence_by_place as JSON: `rows` (by place and layer), `parts` (by place, layer
+// and part), `shares` (by share of the prompt) and `cesaro`, the fitted closed form; null if it
+// could not be fitted.
 nlohmann::ordered_json InfluenceJson(const Record& by_place);
 
 }  // namespace midscope::cli

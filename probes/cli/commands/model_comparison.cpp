@@ -37,7 +37,7 @@ void RunOther(const std::string& name, const CommandInput& input,
       options.Set(option.name, input.options.Value(option.name));
   }
   for (const auto& [option, value] : own) options.Set(option, value);
-  std::ostringstream table;  // not printed
+  std::ostringstream table;  // output that is not printed
   command.run({options, input.job, input.command_line, table, input.ranks});
 }
 
@@ -84,7 +84,7 @@ std::vector<HeadMeans> MeasureHeads(const CommandInput& input, const std::string
   return means;
 }
 
-// Returns all places as text for CompareOutcomes; "" if there is only one.
+// Returns all places as a text that CompareOutcomes reads; "" if there is only one.
 std::string AllPlaces(const FileOutcome& outcome) {
   if (outcome.places.size() < 2) return "";
   std::string text;
@@ -149,7 +149,7 @@ ModelComparison CompareModels(const CommandInput& input, const std::string& task
     readers.emplace_back(file);
   }
   std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
-  // The canonical forms of a setting may differ, because they contain defaults of the model.
+  // Compares settings by index: canonical forms may differ, as they contain defaults of the model.
   const std::vector<std::string>& settings = options.TextList("with");
   for (FileOutcome& outcome : outcomes) {
     if (outcome.settings.size() == settings.size()) outcome.settings = settings;
@@ -181,7 +181,7 @@ std::vector<std::string> ComparisonVerdicts(const ModelComparison& comparison) {
     std::vector<ComparedCell> cells;
     std::copy_if(comparison.after.begin(), comparison.after.end(), std::back_inserter(cells),
                  [&](const ComparedCell& cell) { return cell.setting == setting; });
-    // The mean over the places is last, if there are several.
+    // If there are several places, the last cell is the mean over them.
     const ComparedCell& mean = cells.back();
     const auto largest = std::max_element(cells.begin(), cells.end() - (mean.is_mean ? 1 : 0),
                                           [](const auto& a, const auto& b) {

@@ -25,7 +25,7 @@
 namespace midscope::cli {
 namespace {
 
-// Returns the example with the first layer that has attention in place of layer 0.
+// Returns an example of a term with layer 0 replaced by the first layer that has attention.
 std::string WithAttention(std::string example, const ModelConfig& config) {
   int64_t layer = 0;
   while (layer + 1 < config.layers && !config.HasAttention(layer)) ++layer;
@@ -37,8 +37,8 @@ std::string WithAttention(std::string example, const ModelConfig& config) {
   return example;
 }
 
-// Returns an example of a term. Throws std::logic_error if its description has none that can be
-// parsed.
+// Returns the example in a term's description, parsed. Throws std::logic_error if there is none
+// that can be parsed.
 Intervention Example(const TermType& term, const ModelConfig& config) {
   if (term.sample) return term.sample(config);
   try {
@@ -57,7 +57,7 @@ std::string WhyNot(const Intervention& intervention, const ModelConfig& config) 
   }
 }
 
-// Presets are for models of certain sizes, so one that fits is enough.
+// Returns whether at least one preset fits the model; each preset is for models of certain sizes.
 InterventionSupport PresetSupport(const ModelConfig& config) {
   for (const Preset& preset : InterventionPresets()) {
     if (WhyNot(ParseIntervention(preset.text), config).empty()) return {kPresetTerm, true, ""};
@@ -66,7 +66,7 @@ InterventionSupport PresetSupport(const ModelConfig& config) {
 }
 
 // Checks every term of the intervention text except `none` by compiling an example for the model,
-// with arbitrary ratios and passages. `preset` counts as supported if at least one preset is.
+// with arbitrary ratios and passages. `preset` is supported if at least one preset is.
 std::vector<InterventionSupport> CheckInterventions(const ModelConfig& config) {
   std::vector<InterventionSupport> all;
   for (const TermType& term : TermTypes()) {
@@ -81,7 +81,7 @@ std::vector<InterventionSupport> CheckInterventions(const ModelConfig& config) {
   return all;
 }
 
-// Returns what `read` returns; an empty value if it throws Error.
+// Returns the result of `read`; an empty value if it throws Error.
 template <typename Read>
 std::invoke_result_t<Read> Stated(const Read& read) {
   try {
@@ -91,7 +91,7 @@ std::invoke_result_t<Read> Stated(const Read& read) {
   }
 }
 
-// Reads facts of a model that cannot be run; values of an unexpected type count as not stated.
+// Reads facts of a model that cannot be run; values of an unexpected type are treated as missing.
 ModelConfig StatedConfig(const GgufFile& file) {
   ModelConfig config;
   const auto text = [&](const std::string& key) {
@@ -113,7 +113,7 @@ ModelConfig StatedConfig(const GgufFile& file) {
   return config;
 }
 
-// Returns 0 if the base is not stated or differs between layers.
+// Returns the base of rotary positions; 0 if it is missing or differs between layers.
 double StatedRopeBase(const ConfigJson& json) {
   return Stated([&] {
     const auto rope = json.Object("rope_parameters");
@@ -127,7 +127,7 @@ ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
   config.architecture = Stated([&] { return json.Text("model_type", ""); });
   config.name = Stated([&] { return json.Text("_name_or_path", ""); });
-  // The text part of a model for text and images.
+  // Member text_config describes the text part of a model for text and images.
   const auto text = Stated([&] { return json.Object("text_config"); });
   const ConfigJson& numbers = text ? *text : json;
   const auto number = [&](const char* key) {
@@ -172,7 +172,8 @@ void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   }
 }
 
-// Returns the usual name; for a snapshot in the Hugging Face cache, the name of the model.
+// Returns the name of a model for display: the file or folder name or, in the Hugging Face cache,
+// the name of the model.
 std::string ShownName(const std::string& model, const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(model, ignored) && model != "embedded") return model;
@@ -199,7 +200,7 @@ ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& p
 }
 
 // Reads the facts of a model that can't be opened because of `error`; throws `error` if the file
-// has none.
+// contains no facts.
 ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& path,
                        const Error& error) {
   ModelFacts facts;

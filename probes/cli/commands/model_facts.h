@@ -17,7 +17,7 @@ namespace midscope::cli {
 struct InterventionSupport {
   std::string term;  // "ms-poe"
   bool supported = false;
-  std::string why_not;  // "" if supported
+  std::string why_not;  // reason if not supported, else ""
 };
 
 struct TokenizerFacts {
@@ -25,7 +25,7 @@ struct TokenizerFacts {
   std::string pre_tokenizer;
   int64_t vocabulary = 0;
   std::optional<int64_t> bos_id;
-  std::vector<int32_t> begin_ids;  // see Tokenizer::begin_ids
+  std::vector<int32_t> begin_ids;  // prepended tokens, see Tokenizer::begin_ids
   std::optional<int64_t> eos_id;
   bool add_bos = false;
   bool chat_template = false;
@@ -41,20 +41,21 @@ struct ModelFacts {
   int64_t file_bytes = 0;
   bool supported = false;
   std::string why_not;
-  // Deviation of other arithmetics from float32 with products in float; empty if not measured.
+  // Deviation of the results in other arithmetics from float32 with products in float; empty if not
+  // measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
   std::vector<DeviceFacts> devices;  // devices of this machine
 };
 
-// Reads the facts. Throws Error only if
-// `model` is neither a complete GGUF file nor a folder with a config.json.
+// Reads facts about a model. Throws Error only if `model` is neither a complete GGUF file nor a
+// folder with a config.json.
 ModelFacts ReadModelFacts(const std::string& model);
 
-// Default prompt lengths for the memory table.
+// Returns the default prompt lengths, in tokens, for the table of memory.
 std::vector<int64_t> UsualLengths(const ModelConfig& config);
 
-// The output of `info --json` and `info`, with the memory for prompts of `lengths` tokens; the text
-// has the memory of the longest of them on each device.
+// Return the output of `info --json` and `info`, with the memory for prompts of `lengths` tokens;
+// the text shows only the longest of these lengths on each device.
 std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 

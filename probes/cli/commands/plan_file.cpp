@@ -43,8 +43,7 @@ Json ParseJsonPlan(const std::string& path, const std::string& text) {
   }
 }
 
-// Converts a list of models to options: on the command line, the first is positional and the others
-// follow --also.
+// Converts a list of models in a plan to options: the first to `model`, the others to --also.
 Json Models(const std::string& path, Json plan) {
   const auto model = plan.find("model");
   if (model == plan.end() || !model->is_array()) return plan;
@@ -69,7 +68,7 @@ std::string TextOf(const std::string& thing, const Json& value) {
                               value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Converts the file's value to the option's type.
+// Converts a value of the file to the option's type.
 Json Fitting(const std::string& thing, const Parameter& option, const Json& value) {
   if (option.kind == ParameterKind::kTextList) {
     Json list = Json::array();

@@ -33,7 +33,7 @@ FileKind KindOf(const std::string& file) {
                    "Give a name that ends in .h5, .jsonl or .npz");
 }
 
-// Makes a record of scalars, because NPZ has no attributes.
+// Returns the record's metadata as scalar arrays, because NPZ has no attributes.
 Record Scalars(const Provenance& provenance, const Record& samples) {
   Record record;
   record.name = "about";

@@ -13,17 +13,17 @@
 
 namespace midscope::cli {
 
-// A range of `samples` samples: first, first + 1, ...
+// Samples first, first + 1, ...; their number is `samples`.
 struct SampleRange {
   int64_t first = 0;
   int64_t samples = 0;
 };
 
-// Writes "[0,1,2]".
+// Writes position ids as "[0,1,2]".
 void WriteIds(const std::vector<int64_t>& ids, std::ostream& out);
 
-// Checks --out before the work. Throws Error (usage) if it cannot hold the samples, each of
-// `tokens` tokens, or coverage.
+// Checks --out before the samples are drawn. Throws Error (usage) if a file of that format cannot
+// hold the samples of `tokens` tokens, or coverage.
 void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
                         const OptionSet& options);
 

@@ -36,8 +36,8 @@ std::string NameOf(const ProbeCell& cell) {
   return name;
 }
 
-// Returns the means over samples, [place], of an array [sample, place] of record `answer`; of
-// booleans, the share that is true. Empty if the prompts have no answer.
+// Returns the means over samples, [place], of an array [sample, place] of record `answer`; for
+// booleans, the share of true values. Empty if the prompts have no answer.
 std::vector<double> AnswerMeans(const ProbeBatchReport& report, const std::string& name) {
   const Record* answer = FindRecord(report.records, kAnswerRecord);
   if (!answer) return {};
@@ -65,7 +65,7 @@ Json RecordList(const std::vector<Record>& records) {
   return list;
 }
 
-// Returns the entry of summary.json for a batch. Its records are in the batch's file.
+// Returns the entry for a batch in summary.json. The batch's records are in its own file.
 Json ReportJson(const ProbeBatchReport& report) {
   const std::string& file = report.cell.options.Text("out");
   Json json = {{"model", report.cell.cell.model},
@@ -102,7 +102,7 @@ std::string ReportsText(const std::vector<ProbeBatchReport>& reports) {
   return table.Text();
 }
 
-// Returns the numbers of several batches.
+// Returns summary.json for several batches.
 Json SummaryJson(const std::vector<ProbeBatchReport>& reports) {
   Json batches = Json::array();
   for (const ProbeBatchReport& report : reports) batches.push_back(ReportJson(report));
@@ -168,7 +168,7 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
       input.job.Log(fmt::format("batch {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(run.Run(cells[i], [](const ProbeBatchReport&) {}));
-      // Keeps only the names of arrays for the summary, because the numbers are in the file.
+      // The summary only names arrays, because their numbers are in the batch's file.
       for (Record& record : reports.back().records) {
         if (record.name == kAnswerRecord) continue;
         for (Array& array : record.arrays) array.data = {};
@@ -202,8 +202,8 @@ void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
   }
   RankGroup& ranks = *(input.ranks = JoinRankGroup());
   const JobContext job = RankJob(input.job, ranks.rank());
-  // All ranks check before any creates files, which another rank could mistake for those of an
-  // earlier job.
+  // All ranks check the files before any rank creates one, which another rank could mistake for a
+  // file of an earlier job.
   ranks.Agree([&] { CheckProbeCells(cells, ranks.size()); });
   ProbeBatchRun run(input, probes, job, ranks);
   if (cells.size() > 1) {

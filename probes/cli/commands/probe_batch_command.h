@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope probe` over several prompts: runs the batches, prints them, writes their summary.
+// `midscope probe` over several prompts: runs the batches, prints the results, writes a summary.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace midscope::cli {
 
-// Runs batches whose options RequestsBatch has checked. For one batch, prints its records; for
+// Runs batches of prompts that RequestsBatch has checked. For one batch, prints its records; for
 // several, prints a table and writes summary.json into the folder --out. If a batch fails, the
 // others are still run. Throws Error, Cancelled, Interrupted.
 void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,

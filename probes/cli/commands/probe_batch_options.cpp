@@ -94,7 +94,7 @@ std::vector<std::string> TakeTexts(const OptionSet& command_line, const std::str
   return {ParameterText(command_line.Value(name))};
 }
 
-// Parses integers, single ones or lists such as "1-3".
+// Parses lists of integers, such as "7" or "1-3".
 std::vector<int64_t> NumbersOf(const std::string& thing, const std::vector<std::string>& texts) {
   std::vector<int64_t> numbers;
   for (const std::string& text : texts) {
@@ -104,7 +104,7 @@ std::vector<int64_t> NumbersOf(const std::string& thing, const std::vector<std::
   return numbers;
 }
 
-// Returns the options of one batch. `rest`: the plan without the members in which batches differ.
+// Returns the options of one batch. `rest`: the plan without the members by which batches differ.
 OptionSet OptionsOf(const OptionSet& command_line, const Json& rest, const std::string& path,
                     const SweepCell& cell, const std::string& setting) {
   OptionSet options = WithPlanObject(command_line, rest, path);
@@ -112,7 +112,7 @@ OptionSet OptionsOf(const OptionSet& command_line, const Json& rest, const std::
   options.Set("task", cell.task);
   options.Set("seed", static_cast<int64_t>(cell.seed));
   options.Set("with", std::vector<std::string>{setting});
-  // Makes it a batch even if it has only one prompt.
+  // Setting --samples makes this a batch even if it has only one prompt.
   if (!options.IsSet("samples")) options.Set("samples", options.Integer("samples"));
   return options;
 }

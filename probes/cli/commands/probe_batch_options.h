@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command-line options of `midscope probe` for several prompts: of a task, and of a plan file.
+// The command-line options of `midscope probe` for several prompts, from a task or a plan file.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ namespace midscope::cli {
 // Returns the options places and samples.
 std::vector<Parameter> BatchOptions();
 
-// Whether the options request several prompts. Throws Error (usage) if they do, but there is no
-// task or also --place. Called before a model is loaded.
+// Returns whether the options request several prompts. Throws Error (usage) if they do and there is
+// no task, or --place is also given. Called before a model is loaded.
 bool RequestsBatch(const OptionSet& options);
 
-// Makes the batch: --samples samples from --sample on, each at --places. `tokenizer` must outlive
-// it. Throws Error (usage).
+// Makes a batch of prompts: --samples samples from number --sample on, each at the gold places
+// --places. `tokenizer` must outlive it. Throws Error (usage).
 ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
                      const Tokenizer& tokenizer);
 
@@ -29,7 +29,7 @@ ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
 // as if only this batch had been requested.
 struct ProbeCell {
   SweepCell cell;
-  std::string setting;  // as given; "none" by default
+  std::string setting;  // setting as given; "none" by default
   OptionSet options;
 };
 

@@ -37,13 +37,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Options that are not in the plan: those that change no number (output paths, use of the machine),
-// and those of the model, which are stored as resolved.
+// Options that are not stored in the batch's plan: options that change no number (output paths, use
+// of the machine), and options of the model, which are stored as resolved.
 constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "resume", "json",
                                          "plan",     "dry-run", "threads",   "dtype",  "weights",
                                          "products", "samples", "quiet",     "list"};
 
-// Returns the plan of the finished part of the batch; "" if there is none.
+// Returns the plan of the finished prompts of a batch, as JSON; "" if there are none.
 std::string ContinuedPlan(const std::string& file) {
   std::string kept = KeptPrompts::PlanIn(file);
   if (!kept.empty() || !fs::exists(file)) return kept;
@@ -172,7 +172,7 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
   const bool resume = batch.options().Flag("resume");
   std::optional<SweepLock> lock;
   if (leads) lock.emplace(file);
-  // The file itself stays until the new one has a sample.
+  // With --overwrite, removes earlier stored prompts; the results file stays until it is replaced.
   std::error_code ignored;
   if (leads && batch.options().Flag("overwrite"))
     fs::remove_all(KeptPrompts::FolderOf(file), ignored);
@@ -221,7 +221,7 @@ ProbeBatchRun::Cost ProbeBatchRun::Estimate(const ProbeCell& cell) {
     RunProbeBatch(*decoder_, one, batch.intervention, probes_, batch.options(), job_);
     return SecondsSince(start);
   };
-  seconds();  // the first run warms up
+  seconds();  // first run, as a warm-up
   const double first = seconds();
   Cost cost;
   int64_t first_tokens = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a batch of probes from its options to the finished file, in a single process or as one of
-// several ranks.
+// Runs a batch of probes from its options to the finished file, in one process or as one of several
+// ranks (processes that share the work).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ProbeBatchReport {
   ProbeCell cell;
   std::vector<int64_t> samples;  // finished samples
   std::vector<int64_t> places;
-  std::vector<Record> records;  // only on rank 0
+  std::vector<Record> records;  // results, only on rank 0
 };
 
 class ProbeBatchRun {
@@ -35,13 +35,14 @@ class ProbeBatchRun {
                 RankGroup& ranks)
       : input_(input), probes_(probes), job_(job), ranks_(ranks) {}
 
-  // Runs the prompts that the batch's file lacks, and writes it. If the batch is cancelled, on_part
-  // gets the complete samples; with a file, every finished prompt is also stored beside it. Throws
-  // Error, Cancelled, Interrupted.
+  // Runs the prompts that the batch's file does not have yet, and writes the file. If the batch is
+  // cancelled, on_part gets the complete samples; with a file, every finished prompt is also stored
+  // in a folder beside it. Throws Error, Cancelled, Interrupted.
   using OnPart = std::function<void(const ProbeBatchReport& part)>;
   ProbeBatchReport Run(const ProbeCell& cell, const OnPart& on_part);
 
-  // Number of runs, prompt tokens and estimated seconds of a batch, measured by running one prompt.
+  // Number of prompts, their tokens, and estimated seconds of a batch, measured by running one
+  // prompt.
   struct Cost {
     int64_t prompts = 0;
     int64_t tokens = 0;

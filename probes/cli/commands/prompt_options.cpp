@@ -107,7 +107,7 @@ void CheckTextSource(const OptionSet& options) {
   }
   if (takes_task && !options.IsSet("task")) {
     for (const char* name : {"place", "sample", "seed"}) {
-      // In a command that also draws tokens with the seed, that option is in another group.
+      // In a command that also draws tokens with the seed, the option seed is in another group.
       if (!options.IsSet(name) || options.Describe(name).group != kPromptGroup) continue;
       throw UsageError(std::string("option --") + name, "it has no effect without --task",
                        "Leave it out, or give --task instead of a text");

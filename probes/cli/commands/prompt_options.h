@@ -19,23 +19,24 @@ namespace midscope::cli {
 
 // Returns the options prompt and prompt-file.
 std::vector<Parameter> TextSourceOptions();
-// Returns TextSourceOptions(), span, answer, task, place, sample, seed, and PromptFormatOptions().
+// Returns the options of a prompt: TextSourceOptions(), span, answer, task, place, sample, seed,
+// and PromptFormatOptions().
 std::vector<Parameter> PromptOptions();
 
 // Returns the options source-prompt-file and source-span.
 std::vector<Parameter> SourcePromptOptions();
-// Reads the texts that these name. Throws Error if a file is unreadable or not UTF-8, or a name
-// occurs twice.
+// Reads the named texts of --source-prompt-file and --source-span. Throws Error if a file is
+// unreadable or not UTF-8, or a name occurs twice.
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 
-// Checks that exactly one source of text is given; called before a model is loaded. Throws Error
-// (usage).
+// Throws Error (usage) unless exactly one source of text is given; called before a model is loaded.
 void CheckTextSource(const OptionSet& options);
 
-// The text of --prompt or --prompt-file, unchanged. Throws Error if it is unreadable or not UTF-8.
+// Returns the text of --prompt or --prompt-file, unchanged. Throws Error if unreadable or not
+// UTF-8.
 std::string ReadText(const OptionSet& options);
 
-// The text of --answer. Throws Error if it is not UTF-8.
+// Returns the text of --answer. Throws Error if it is not UTF-8.
 const std::string& ReadAnswer(const OptionSet& options);
 
 // Reads the text, its passages (--span) and --answer. Throws Error.
@@ -43,14 +44,14 @@ OwnText ReadOwnText(const OptionSet& options);
 
 struct PlacedPrompt {
   Prompt prompt;
-  int64_t place = 0;  // of the gold piece of a task; 0 for own text
+  int64_t place = 0;  // place of a task's gold piece; 0 for own text
 };
-// Makes the prompt; logs what a task cuts from it. Throws Error, also if the model does not support
-// the format.
+// Makes the prompt that the options describe; logs what a task cuts from it. Throws Error, also if
+// the model does not support the prompt format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer, const JobContext& job);
 
-// Throws Error (usage) if no patch takes values from a prompt of --source-prompt-file.
+// Throws Error (usage) if --source-prompt-file is given, but no patch reads from its prompts.
 void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
 
 // Returns the prompts of --source-prompt-file with their names. Throws Error.
@@ -58,8 +59,8 @@ std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& op
                                                              const PromptFormat& format,
                                                              const Tokenizer& tokenizer);
 
-// Returns the prompts that patches of ReadPrompt's prompt may name: the same sample at other
-// places, and those of ReadNamedPrompts. `tokenizer` must outlive them. Throws Error.
+// Returns the prompts from which patches may take values: the sample of ReadPrompt at other places,
+// and the prompts of ReadNamedPrompts. `tokenizer` must outlive them. Throws Error.
 PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
                                const Tokenizer& tokenizer);
 

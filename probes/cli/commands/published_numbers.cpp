@@ -24,7 +24,7 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kSecondsMeasure = "seconds";
 constexpr const char* kPerplexityMeasure = "perplexity";
 
-// A number of the run, or the reason why it has none.
+// A number of the run that corresponds to a published one, or the reason why there is none.
 struct RunNumber {
   double value = kNoNumber;
   Interval interval = {kNoNumber, kNoNumber};
@@ -47,7 +47,7 @@ std::string FileStem(const std::string& task) {
   return std::filesystem::path(rest.substr(0, rest.find(','))).stem().string();
 }
 
-// Whether the run has one data set, and the number is of this set.
+// Returns whether the run has a single data set and the published number is for that set.
 bool IsOnlySet(const PublishedNumber& number, const FileOutcome& outcome) {
   if (!outcome.sets.empty() || number.sets.size() != 1) return false;
   const std::string& set = number.sets.front();
@@ -116,8 +116,8 @@ RunNumber NumberOfRun(const PublishedTable& table, const PublishedNumber& number
                              : MeanOfSets(number, outcome, setting);
 }
 
-// Returns the printed number; if the comparison is relative to another row, divided by that row's
-// number.
+// Returns the published number, divided by another row's number if the comparison is relative to
+// it.
 double PublishedValue(const PublishedTable& table, const PublishedNumber& number, size_t row) {
   const size_t column = table.ColumnIndex(number.column);
   const double value = table.Value(row, column);
@@ -127,7 +127,7 @@ double PublishedValue(const PublishedTable& table, const PublishedNumber& number
 }
 
 int64_t SamplesBehind(const PublishedTable& table, const PublishedNumber& number, size_t row) {
-  // Scores are not shares of samples.
+  // Returns 0 for scores, which are not shares of samples.
   if (number.measure != "answered" || table.unit != "%") return 0;
   for (const PublishedMark* mark : table.MarksOf(row, number.column)) {
     if (mark->kind == PublishedMarkKind::kSamples) return 0;
@@ -177,7 +177,7 @@ void CompareRow(const PublishedTable& table, const PublishedNumber& number, size
       {table.ModelOf(row, number.column), table.rows[row] + ", " + number.column + ": " + why});
 }
 
-// Adds those printed averages whose parts all have a number of the run.
+// Adds the published averages for which the run has all parts.
 void AddAverages(const PublishedTable& table, NumbersBeside& beside) {
   const std::vector<NumberBeside> parts = beside.numbers;
   for (const auto& [column, of] : table.averages) {
@@ -297,7 +297,7 @@ NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& out
                              const std::string& model) {
   NumbersBeside beside;
   std::set<std::string> others;
-  // A run of one data set of the table is compared with the numbers of that set alone.
+  // A run of one data set is compared only with the published numbers of that set.
   const bool is_one_set =
       std::any_of(table.numbers.begin(), table.numbers.end(),
                   [&](const PublishedNumber& number) { return IsOnlySet(number, outcome); });
@@ -321,7 +321,7 @@ NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& out
 
 namespace {
 
-// Lists the numbers without counterpart, or counts them by model.
+// Lists the published numbers without counterpart in the run, or counts them by model.
 std::string WithoutText(const PublishedTable& table, const NumbersBeside& beside) {
   std::set<std::string> models;
   for (const NumberAlone& alone : beside.without) models.insert(alone.model);

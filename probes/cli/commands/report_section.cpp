@@ -58,8 +58,8 @@ std::string DifferenceLine(const CellReport& report, const SettingComparison& on
 }
 
 // Returns one line per comparison (SweepStatistics::comparisons) of the measure of the verdicts on
-// the place: the mean over places and the gap, or the only place. It differs if the adjusted p is
-// below kVerdictLevel. "" if there is one setting.
+// the place: the mean over places and the gap, or the only place. A line says that settings differ
+// if the adjusted p is below kVerdictLevel. "" if there is one setting.
 std::string DifferenceLines(const CellReport& report) {
   const std::vector<PlaceVerdict> verdicts = PlaceVerdicts(report.plan, report.statistics);
   if (verdicts.empty()) return "";
@@ -78,7 +78,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 constexpr std::chrono::seconds kPictureLimit(120);
 constexpr size_t kLongestPrompt = 20000;  // bytes
 
-// Returns the summary of the task; "" if this version does not know it.
+// Returns the one-line summary of a task; "" if this version does not know the task.
 std::string TaskSummary(const std::string& task) {
   const std::string name = task.substr(0, task.find(':'));
   for (const TaskType& type : Tasks()) {
@@ -183,7 +183,7 @@ std::string FileBytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns the first line of the numbers beside a picture, its title; else the file's name.
+// Returns a picture's title, the first line of the CSV file beside it; else the file's name.
 std::string PictureTitle(std::filesystem::path picture) {
   std::ifstream numbers(picture.replace_extension(".csv"));
   std::string line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes what one results file says as a section of an HTML page: the question, the answer,
-// pictures, tables, the method, and how the file was made.
+// Writes a section of an HTML page about one results file: the question, the answer, pictures,
+// tables, the method, and how the file was made.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@
 namespace midscope::cli {
 
 struct ReportSection {
-  std::string answers;   // verdicts and differences, one per line; "" for files without statistics
+  std::string answers;   // verdicts and differences between settings, one per line; "" for files
+                         // without statistics
   int64_t pictures = 0;  // number of pictures in the section
-  std::string without_pictures;  // why there are none; "" if there are some
+  std::string without_pictures;  // reason if there are no pictures; else ""
 };
 
-// Adds the section, with headings of `level` and below. The numbers are those of `midscope show`.
-// Throws Error (failure) if the file is damaged; Cancelled.
+// Adds a section about the file to the page, with headings of `level` and below. `midscope show`
+// prints the same numbers. Throws Error (failure) if the file is damaged; Cancelled.
 ReportSection AddReportSection(const RunReader& reader, int level, const JobContext& job,
                                HtmlPage& page);
 

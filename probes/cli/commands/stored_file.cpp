@@ -35,7 +35,7 @@ namespace midscope::cli {
 
 namespace {
 
-// Returns "40 of 40 samples, 2 settings".
+// Returns a summary of a sweep's file: "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "an invalid plan";
@@ -81,7 +81,7 @@ std::vector<std::string> ReadSlices(const OptionSet& options) {
       const Intervention setting = ParseIntervention(slice.substr(kSetting.size()));
       slice = std::string(kSetting) + PrintIntervention(setting);
     } catch (const Error&) {
-      continue;  // an index, or a mistake that is reported later with the known settings
+      continue;  // an index, or a mistake that is reported later with the list of settings
     }
   }
   return slices;
@@ -117,7 +117,7 @@ std::string ShapeText(const Record& record, const Array& array) {
   return text.empty() ? text : text + "]";
 }
 
-// Number of parts of ranks beside a file that does not include them.
+// Returns the number of part files, written by ranks, that were not joined into the file.
 int64_t UnjoinedParts(const RunReader& reader) {
   const std::vector<std::string> joined = reader.parts();
   const std::vector<std::string> all = RankParts(reader.path());
@@ -127,7 +127,7 @@ int64_t UnjoinedParts(const RunReader& reader) {
   });
 }
 
-// Number of samples in the journal that are not in the file.
+// Returns the number of samples in the journal that are not in the file.
 int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
   if (!IsJournal(journal)) return 0;
   std::set<int64_t> waiting = SummariseJournal(journal).finished;
@@ -211,7 +211,7 @@ std::string SweepTable(const RunReader& reader, const JobContext& job) {
   return SweepText({StoredReport(reader, "", job)});
 }
 
-// Returns the number of channels with which the search was run.
+// Returns the number of channels that the search printed.
 size_t ChannelsShown(const std::string& plan_json) {
   const nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, false);
   return plan.is_object() ? plan.value("top", kChannelsShown) : kChannelsShown;
@@ -248,8 +248,7 @@ CellReport StoredReport(const RunReader& reader, const std::string& places, cons
 
 namespace {
 
-// For larger arrays, only the shape is shown, because reading them to compute their mean would take
-// seconds.
+// Limit of elements for which values are shown: computing the mean of more would take seconds.
 constexpr int64_t kLargestSummarised = int64_t{1} << 24;
 
 int64_t Elements(const Record& record, const Array& array) {
@@ -285,7 +284,7 @@ std::string PrintedTable(const RunReader& reader, const JobContext& job) {
   try {
     return SweepTable(reader, job);
   } catch (const Error& error) {
-    // The plan has a setting of a later version, or one that names a deleted file; the rest is
+    // The plan has a setting of a later version, or of a deleted file; the rest of the file is
     // shown.
     return std::string("no table of the sweep: ") + error.what() + "\n";
   }

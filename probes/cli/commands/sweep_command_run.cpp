@@ -42,8 +42,7 @@
 namespace midscope::cli {
 namespace {
 
-// Whether a setting names passages of the prompt, or runs from which it takes values, which may be
-// missing.
+// Returns whether a setting names passages, or source prompts of patches, which may be missing.
 bool NamesOthers(const SweepPlan& plan) {
   return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
     return WithAnyPassages(setting.intervention) != setting.intervention ||
@@ -51,7 +50,7 @@ bool NamesOthers(const SweepPlan& plan) {
   });
 }
 
-// Logs the table so far, at most every `seconds`.
+// Returns a callback that logs the table so far, at most every `seconds`.
 std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t seconds,
                                               const JobContext& job) {
   using Clock = std::chrono::steady_clock;
@@ -65,7 +64,7 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   };
 }
 
-// Network folders may take some time to show files that another machine wrote.
+// Network folders may take this time to show files that another machine wrote.
 constexpr double kSecondsUntilSeen = 5;
 
 std::string CommandName(const SweepPlan& plan) { return plan.scan ? "scan" : "sweep"; }
@@ -77,7 +76,7 @@ void RemoveSweep(const std::string& file) {
   std::filesystem::remove(JournalPath(file), ignored);
 }
 
-// With --resume and without --places, takes the places of the file.
+// With --resume and without --places, sets the plan's places to those in the file.
 void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
   try {
     const SweepPlan stored = StoredPlan(RunReader(file));
@@ -89,7 +88,7 @@ void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan
   }
 }
 
-// Whether the task's file had the stored plan's bytes before lines were appended to it.
+// Returns whether the task's file had the stored plan's content before lines were appended to it.
 bool IsEarlierFile(const SweepPlan& stored, const SweepPlan& plan) {
   return stored.task_file_bytes > 0 && stored.task_file_bytes < plan.task_file_bytes &&
          TaskFilesHashOf(plan.task, stored.task_file_bytes) == stored.task_files_hash;
@@ -103,7 +102,7 @@ std::string EarlierPlan(const std::string& file, const SweepPlan& plan) {
   return IsEarlierFile(StoredPlan(reader), plan) ? reader.plan_json() : "";
 }
 
-// Returns the wall time of each setting. It is printed separately because it is not a result.
+// Returns a line with the wall time of each setting, printed apart because it is not a result.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
   std::string text;
@@ -129,7 +128,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     task = MakeTaskFor(decoder_->tokenizer(), cell.task, cell.seed);
     run_again = Prepare(cell, file, continued, *task, run);
   });
-  // Only rank 0 prints a table, that of its own samples.
+  // Only rank 0 prints a table, of its own samples.
   if (ranks_.rank() == 0) run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
   SweepResult result = run_again           ? RunAgain(run, file)
                        : ranks_.size() > 1 ? RunShared(run, file)
@@ -364,7 +363,7 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
       if (!earlier.finished.contains(sample)) waiting.insert(sample);
     }
   } else {
-    run.checkpoint_samples = 0;  // the journal suffices
+    run.checkpoint_samples = 0;  // no checkpoints, because the journal suffices
   }
   run.done_before = std::ssize(earlier.finished);
   const int64_t next = ranks_.FromRankZero(earlier.next);
@@ -423,7 +422,7 @@ void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
 EarlierParts SweepCommandRun::SettleOverwriting(const SharedSweep& shared) const {
   try {
     return SettleRankParts(shared);
-  } catch (const Error&) {  // parts of another plan, from a killed job
+  } catch (const Error&) {  // the part files have another plan, from a killed job
     RemoveSweep(shared.path);
     return SettleRankParts(shared);
   }
@@ -453,7 +452,7 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
                                   bool resume) const {
   SweepStoreOptions store_options;
   store_options.resume = resume;
-  // With several processes, parts are new files.
+  // With several processes, every rank writes a new part file, so --overwrite does not apply to it.
   store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
   if (resume) store_options.earlier_plan = EarlierPlan(file, plan);
@@ -467,7 +466,7 @@ void NoteFailedCell(const std::string& name, const Error& error, const RankGroup
                     const JobContext& job, std::string& first_failure) {
   if (!ranks.all_know()) throw;
   if (first_failure.empty()) first_failure = name + ": " + error.what();
-  // Only the rank that failed warns.
+  // Only the rank on which the error was thrown logs a warning.
   if (!dynamic_cast<const AnotherRankFailed*>(&error)) job.Warn(name + " failed: " + error.what());
 }
 

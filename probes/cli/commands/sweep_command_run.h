@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a sweep from its options to the finished file, in a single process or as one of several
-// ranks: the common part of `midscope sweep` and `midscope scan`.
+// Runs a sweep from its options to the finished file, in one process or as one of several ranks
+// (processes that share the work): the common part of `midscope sweep` and `midscope scan`.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ namespace midscope::cli {
 
 struct FinishedSweep {
   SweepPlan plan;
-  SweepResult result;  // only on rank 0
+  SweepResult result;  // the result is only on rank 0
 };
 
 class SweepCommandRun {
  public:
-  // Makes the scan that replaces the settings of --with, once the model is open.
+  // Makes the scan whose settings replace those of --with, once the model is open.
   using ScanMaker = std::function<Scan(const ModelConfig& config)>;
-  // Prints the finished part of a cancelled sweep that has no file.
+  // Prints the finished samples of a cancelled sweep that has no file.
   using PrintPart = std::function<void(const SweepPlan& plan, const SweepResult& result)>;
 
-  // `options`: SweepOptions, already checked.
+  // `options`: values of SweepOptions, already checked.
   SweepCommandRun(const OptionSet& options, const CommandInput& input, const JobContext& job,
                   RankGroup& ranks, ScanMaker make_scan = nullptr)
       : options_(options),
@@ -42,48 +42,48 @@ class SweepCommandRun {
         ranks_(ranks),
         make_scan_(std::move(make_scan)) {}
 
-  // Throws Error, Interrupted, Cancelled.
+  // Runs one cell of the grid. Throws Error, Interrupted, Cancelled.
   FinishedSweep Run(const SweepCell& cell, const std::string& file, const PrintPart& print_part);
 
  private:
   void Open(const std::string& model, const DecoderOptions& options);
-  // Fills in `run`, which must not be moved afterwards; returns whether the samples of `file` are
-  // run again, for --add. `continued`: the plan that is continued; "": none.
+  // Fills in `run`, which must not be moved afterwards; returns whether all samples of `file` must
+  // be run again, for --add. `continued`: plan of the sweep that is continued; "": none.
   bool Prepare(const SweepCell& cell, const std::string& file, const std::string& continued,
                const Task& task, SweepRun& run);
   SweepPlan Plan(const SweepCell& cell, const Task& task) const;
-  // Warns if this CPU uses another instruction set than `other_plan`, of the sweep in `where`.
-  // Throws Error (failure) if that changes more than the last digits, unless --mixed-cpus is given:
-  // then `plan` gets the instruction set of the other plan.
+  // Warns if this CPU uses another instruction set than `other_plan`, the plan of the sweep in file
+  // `where`. Throws Error (failure) if the difference changes more than the last digits, unless
+  // --mixed-cpus is given: then `plan` gets the instruction set of the other plan.
   void CheckInstructions(const std::string& where, const std::string& other_plan,
                          SweepPlan& plan) const;
-  // Throws on all ranks if the plan of any rank differs from rank 0's, or if any rank does not see
-  // rank 0's part under the name `first_part`.
+  // Throws on all ranks if the plan of any rank differs from rank 0's, or if any rank cannot see
+  // the file `first_part` that rank 0 wrote.
   void CheckSamePlan(const std::string& first_part, SweepPlan& plan) const;
-  // Logs the format of the first prompt. Throws Error, before a file is created, if prompts lack a
-  // passage that a setting names or the source of a patch; only sample 0 is checked. A prompt that
-  // can't be made is a failed sample, unless no prompt of the task can be made.
+  // Logs the format of the first prompt. Throws Error, before a file is created, if a prompt has no
+  // passage that a setting names, or the source prompt of a patch is missing; only sample 0 is
+  // checked. If it can't be made, it is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
-  // Logs the task's notes, and the settings for which --control adds no control.
+  // Logs the task's notes, and the settings for which --control adds no control setting.
   void LogNotes(const SweepPlan& plan, const Task& task) const;
   SweepResult RunAlone(SweepRun& run, const std::string& file, const PrintPart& print_part) const;
-  // `same_command`: text for the user, the effect of repeating the same command after an
-  // interruption.
+  // Runs the sweep into a file. `same_command`: text for the user about what repeating the command
+  // after an interruption does.
   SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
                       const std::string& same_command) const;
-  // If the sweep is cancelled, prints the results so far, because they are not stored in a file.
+  // Runs the sweep in memory. If it is cancelled, prints the results so far, which no file stores.
   SweepResult RunWithoutFile(SweepRun& run, const PrintPart& print_part) const;
-  // Merges the file's plan into `plan`, the requested one; returns whether the file's samples must
-  // be run again.
+  // For --add: merges the plan stored in `file` into `plan`; returns whether all samples must be
+  // rerun.
   bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const;
-  // Runs the whole plan into a new file, which replaces the old one when it is complete.
+  // Runs the whole plan into a new file, which replaces `file` when it is complete.
   SweepResult RunAgain(SweepRun& run, const std::string& file) const;
-  // Every rank writes its samples to a separate part, numbered after those of earlier jobs; at the
-  // end, rank 0 writes the file that combines the parts. Only rank 0 has the result.
+  // Every rank writes its samples to a separate part file, numbered after the parts of earlier
+  // jobs; at the end, rank 0 combines the parts into one file. Only rank 0 returns the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const;
   void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const;
-  // For RunShared with --overwrite: the new sweep is written beside the old one, and replaces it
-  // when it is complete.
+  // For --overwrite with several ranks: writes the new sweep beside the old one, which it then
+  // replaces.
   EarlierParts SettleOverwriting(const SharedSweep& shared) const;
   void ReplaceShared(const SharedSweep& from, const std::string& to) const;
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const;
@@ -100,9 +100,9 @@ class SweepCommandRun {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-// Call it from a catch block for `error` of the cell `name`, so that the following cells can run:
-// logs a warning, and sets `first_failure` unless it is set. Rethrows an error that other ranks do
-// not have, because all ranks must continue with the same cell.
+// Handles `error` of the sweep of cell `name` so that the following cells can run; call it from a
+// catch block: logs a warning, and sets `first_failure` unless it is set. Rethrows an error that
+// was not thrown on all ranks, because all ranks must continue with the same cell.
 void NoteFailedCell(const std::string& name, const Error& error, const RankGroup& ranks,
                     const JobContext& job, std::string& first_failure);
 

@@ -45,20 +45,20 @@ struct PlannedCell {
   int64_t samples = 0;
   SampleCost sample;                        // mean of the measured samples
   double throughput = 0;                    // prompt tokens per second
-  double token_cost = kGeneratedTokenCost;  // of a generated token, in prompt tokens
+  double token_cost = kGeneratedTokenCost;  // cost of a generated token, in prompt tokens
   double seconds_to_open = 0;
   int64_t weight_bytes = 0;
-  int64_t trace_bytes = 0;      // upper bound for one sample
-  int64_t attention_bytes = 0;  // size in the file, per sample
-  std::string too_long;         // why a measured sample can't run; "": all can
+  int64_t trace_bytes = 0;      // size of the traces of one sample, upper bound
+  int64_t attention_bytes = 0;  // size of attention in the file, per sample
+  std::string too_long;         // why a measured sample can't run; "": none
 
   double seconds_of_sample() const { return sample.TokensOfWork(token_cost) / throughput; }
   double seconds() const { return static_cast<double>(samples) * seconds_of_sample(); }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
-// Measures the throughput of a run of the prompt with its answer, cut to the model's context (which
-// some settings exceed). The first run warms up; the second is timed.
+// Returns the throughput in tokens per second of a run of the prompt with its answer, cut to the
+// model's context (which some settings exceed). The first run warms up; the second is timed.
 double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const JobContext& job) {
   std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   ids.resize(std::min(ids.size(), static_cast<size_t>(decoder.config().trained_context)));
@@ -73,7 +73,7 @@ double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const Job
 
 // Measures the time of a generated token, in seconds: greedy text after all prompts of a sample in
 // one batch, as the sweep generates it, from the first token of the last prompt on. Prompts are cut
-// so that the text fits in the model's context. Returns 0 if all texts end before.
+// so that the text fits in the model's context. Returns 0 if all texts end before that.
 double MeasureGeneration(const Decoder& decoder, const std::vector<TaskQuestion>& questions,
                          const JobContext& job) {
   constexpr int64_t kTokens = 10;
@@ -191,7 +191,7 @@ class Planner {
   std::string model_;
   std::shared_ptr<const Decoder> decoder_;
   std::optional<double> throughput_;
-  std::optional<double> seconds_of_token_;  // 0: could not be measured
+  std::optional<double> seconds_of_token_;  // 0: all texts ended before the measurement
   double seconds_to_open_ = 0;
 };
 
@@ -207,10 +207,10 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
   return costs;
 }
 
-// The results of a dry run.
+// The measured and estimated values of a dry run.
 struct DryRun {
   std::vector<PlannedCell> cells;
-  std::vector<Schedule> schedules;  // for one process and, if more, for --ranks
+  std::vector<Schedule> schedules;  // one process and, if more, --ranks
   std::vector<std::string> advice;
 
   int64_t Most(int64_t PlannedCell::*bytes) const {
@@ -294,7 +294,7 @@ std::string MemoryText(const DryRun& run) {
   return text;
 }
 
-// Returns the time of a generated token and how many prompt tokens it counts as: "5.7 ms = 240".
+// Returns the time of a generated token and the equivalent number of prompt tokens: "5.7 ms = 240".
 std::string GeneratedTokenText(const PlannedCell& cell) {
   if (cell.sample.generated_tokens == 0) return "-";
   constexpr double kMilliseconds = 1000;
@@ -377,7 +377,7 @@ std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& c
     try {
       run.cells.push_back(planner.Plan(cell));
     } catch (const Error& error) {
-      // As the sweep does, continues with the other cells.
+      // Continues with the other cells, as the sweep does.
       if (failures.size() + 1 == cells.size()) throw;
       failures.push_back(fmt::format("{} on {}, seed {} cannot be run: {}", cell.task, cell.model,
                                      cell.seed, error.what()));

@@ -11,10 +11,10 @@
 
 namespace midscope::cli {
 
-// Returns a text with the runs, tokens and estimated time of each cell, and the same distributed
-// over --ranks: the share of each rank, the time until the last one ends, the total over all ranks,
-// memory, and the resources to request from a cluster. Tokens are extrapolated from each cell's
-// first samples; the throughput is --throughput or measured with one prompt.
+// Returns a text with the runs, tokens and estimated time of each cell, and the schedule over
+// --ranks processes: the share of each rank, the time until the last one ends, the total over all
+// ranks, memory, and the resources to request from a cluster. Tokens are extrapolated from each
+// cell's first samples; the throughput is --throughput or measured with one prompt.
 std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& cells,
                        const JobContext& job);
 

@@ -98,7 +98,7 @@ Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) 
   return json;
 }
 
-// Returns the numbers [setting] of every group.
+// Returns the means [setting] of every data set and group of a measure.
 Json GroupsJson(const MeasureGroups& measure) {
   Json groups = Json::array();
   for (const GroupMean& group : measure.groups) {
@@ -197,8 +197,8 @@ std::string SweepJson(const std::vector<CellReport>& reports) {
       rows.push_back(RowJson(report, i, reports.size() > 1));
     }
     sweeps.push_back(ReportJson(report));
-    // Only with several files, so that the output of a single sweep does not depend on its file's
-    // name.
+    // The file's name is only written for several sweeps: a single sweep's output is independent of
+    // it.
     if (reports.size() > 1) sweeps.back()["file"] = report.file;
   }
   return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,

@@ -28,7 +28,7 @@ namespace {
 
 std::vector<Parameter> SweepModelOptions() {
   std::vector<Parameter> options = ModelOptions();
-  // A plan file may set it.
+  // The model is not required on the command line, because a plan file may set it.
   options.front().required = false;
   const Parameter also =
       TextListParameter("also",
@@ -140,7 +140,7 @@ std::vector<int64_t> Numbers(const OptionSet& options, const std::string& name, 
   return ParseNumberList("--" + name, text, minimum, std::numeric_limits<int64_t>::max());
 }
 
-// Sets the first sample and the end of the samples to run.
+// Sets the first sample of the plan and the end of the samples to run.
 void SetSamples(const OptionSet& options, const Task& task, SweepPlan& plan) {
   const int64_t samples = options.Integer("samples");
   const std::optional<int64_t> most = task.samples();
@@ -166,7 +166,7 @@ void SetSamples(const OptionSet& options, const Task& task, SweepPlan& plan) {
   plan.samples = *most;
 }
 
-// Checks that the file to be extended is complete.
+// Throws Error if the file to be extended by --add is not a complete sweep.
 void CheckAddedTo(const std::string& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
@@ -250,7 +250,7 @@ void CheckSweepOptions(const OptionSet& options) {
 
 namespace {
 
-// Returns the printed texts of places, each from the plan that the place comes from.
+// Returns the printed texts of places, each from the plan (stored or requested) that contains it.
 std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
                                           const SweepPlan& stored, const SweepPlan& requested) {
   if (stored.place_texts.empty() && requested.place_texts.empty()) return {};
@@ -268,8 +268,8 @@ std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
 
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task) {
-  // Options that are not given get the file's values instead of the defaults. Lines that were
-  // appended to the task's file are samples to add.
+  // For --add, options that are not given get the file's values instead of the defaults. Lines that
+  // were appended to the task's file are samples to add.
   const bool grown = requested.task_file_bytes > stored.task_file_bytes;
   if (!options.IsSet("samples")) {
     requested.samples = grown ? task.samples().value_or(stored.samples) : stored.samples;

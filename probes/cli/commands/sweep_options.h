@@ -17,13 +17,13 @@ namespace midscope::cli {
 
 std::vector<Parameter> SweepOptions();
 
-// Returns `options` with the options of --plan that `options` does not set.
+// Returns `options` with options of the plan file --plan added, except those that `options` sets.
 OptionSet WithPlan(const OptionSet& options);
 
-// Returns the cells of the grid: models x tasks x sizes x seeds. Throws Error (usage).
+// Returns the cells of the sweep's grid: models x tasks x sizes x seeds. Throws Error (usage).
 std::vector<SweepCell> CellsOf(const OptionSet& options);
 
-// Returns the given settings, without controls. Throws Error (usage), also for duplicates.
+// Returns the settings of --with, without controls. Throws Error (usage), also for duplicates.
 std::vector<SweepSetting> ReadSettings(const OptionSet& options);
 
 // Checks the options before a model is loaded. Throws Error (usage) for an invalid setting or
@@ -39,14 +39,14 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task);
 
-// Returns the file of each cell: --out itself, or a file in that folder. Every cell has a separate
-// file because a store has only one plan, tasks have different places, and a killed process then
-// affects only the running cell.
+// Returns the file of each cell of the grid: --out itself, or a file in the folder --out. Every
+// cell has a separate file because a store has only one plan, tasks have different places, and a
+// killed process then affects only the running cell.
 std::vector<std::string> SweepFiles(const OptionSet& options, const std::vector<SweepCell>& cells);
 
-// Checks the files before a model is loaded; creates the folder if there are several. Throws Error:
-// (usage) if a file already exists, or is missing for --add, or an option needs a file; (failure)
-// if the folder can't be created. `ranks`: number of processes that share the sweep.
+// Checks the results files before a model is loaded; creates their folder if there are several.
+// Throws Error: (usage) if a file already exists, or is missing for --add, or an option needs a
+// file; (failure) if it can't be created. `ranks`: number of processes that share the sweep.
 void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& files,
                      int64_t ranks);
 

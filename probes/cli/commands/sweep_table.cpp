@@ -18,15 +18,15 @@
 namespace midscope::cli {
 namespace {
 
-// With fewer samples bootstrap intervals are noticeably too narrow.
+// Number of samples below which bootstrap intervals are noticeably too narrow.
 constexpr int64_t kFewSamples = 20;
 
-// Whether prompts exceeded the context under the setting; it is then marked.
+// Returns whether prompts exceeded the context under the setting, which is then marked.
 bool IsBeyondContext(const CellReport& report, size_t setting) {
   return report.means[setting * report.plan.places.size()].beyond_context > 0;
 }
 
-// Whether the sweep has a measure; columns of missing measures are omitted.
+// Returns whether the sweep has values of a measure; columns of missing measures are omitted.
 bool Has(const CellReport& report, double CellStatistics::*mean) {
   return std::any_of(report.means.begin(), report.means.end(),
                      [&](const CellStatistics& cell) { return std::isfinite(cell.*mean); });
@@ -87,7 +87,7 @@ std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place)
 }
 
 TextTable SettingsTable(const CellReport& report) {
-  // p is the test of one setting alone; with several settings, an adjusted p is also shown.
+  // p tests one setting alone; with several settings, an adjusted p is also shown.
   const bool several = report.plan.settings.size() > 1;
   std::vector<std::string> header = {"over places",   "measure", "mean [95 %]", "gap [95 %]",
                                      "gap by chance", "best",    "worst",       "place p"};
@@ -110,8 +110,8 @@ TextTable SettingsTable(const CellReport& report) {
   return table;
 }
 
-// Returns one line per measure with the gap expected by chance, which could be mistaken for an
-// effect.
+// Returns one line per measure with the gap between places expected by chance, which could be
+// mistaken for an effect.
 std::string ChanceText(const CellReport& report) {
   std::string text;
   for (const SweepStatistics::Methods& methods : report.statistics.methods) {
@@ -132,7 +132,7 @@ std::string ChanceText(const CellReport& report) {
   return text;
 }
 
-// Returns a table of differences, except those at single places, which are in the table of cells.
+// Returns a table of differences between settings, except at single places (in the table of cells).
 TextTable ComparisonsTable(const CellReport& report) {
   TextTable table({"setting", "against", "measure", "what", "difference [95 %]", "p"});
   for (const SettingComparison& one : report.statistics.comparisons) {
@@ -344,7 +344,7 @@ std::string ReportText(const CellReport& report) {
          SweepMethodLines(report);
 }
 
-// Replaces wide settings by letters in the tables, and lists them above.
+// Returns the report with wide settings replaced by letters in the tables, and their list above.
 std::string LetteredText(const CellReport& report) {
   std::vector<std::string> texts;
   for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);

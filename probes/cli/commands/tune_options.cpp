@@ -19,10 +19,10 @@
 namespace midscope::cli {
 namespace {
 
-constexpr int64_t kWarmUp = 10;  // as in CREAM's base model
+constexpr int64_t kWarmUp = 10;  // default number of steps, as for CREAM's base model
 constexpr double kAlphaPerRank = 2;
 
-// Options that do not change the result.
+// Returns whether an option does not change the result of a tuning run.
 bool IsWithoutEffect(const std::string& name) {
   static const std::vector<std::string> names = {"out",   "resume",     "json",    "data",
                                                  "model", "checkpoint", "threads", "device"};
@@ -57,7 +57,8 @@ std::string SettingOf(const OptionSet& options, const TunedScheme& scheme) {
   }
 }
 
-// Distillation keeps the positions of the model and takes a task's places.
+// Throws Error (usage) for options that distillation does not use: it keeps the model's positions
+// and uses a task's places.
 void CheckDistillation(const OptionSet& options) {
   for (const char* name : {"factor", "interpolation", "data", "loss"}) {
     if (options.IsSet(name) && Distils(options)) {

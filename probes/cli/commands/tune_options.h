@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The values of the options of `midscope tune` (probes/tuning/tuning_options.h).
+// The options of `midscope tune` as C++ values (probes/tuning/tuning_options.h).
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@
 
 namespace midscope::cli {
 
-// The options as values. Reading them throws Error (usage).
+// The values of the options of `midscope tune`. Reading them throws Error (usage).
 struct TuneRequest {
   SampledRecipe recipe;
   TunerSettings settings;
   TunedScheme scheme;
   std::string setting;          // the position scheme as text
-  TuningRecipe published_form;  // for midscope_recipe.json
+  TuningRecipe published_form;  // recipe in the publication's form, for midscope_recipe.json
 };
 TuneRequest ReadTuneOptions(const OptionSet& options);
 
-// Returns the plan of a run, for --resume: the options that change its result, with the hashes of
-// the model and the data.
+// Returns the plan of a tuning run as JSON, compared by --resume: the options that change its
+// result, with the hashes of the model and the data.
 std::string TunePlanJson(const OptionSet& options, const std::string& model_hash);
 
 }  // namespace midscope::cli

@@ -25,7 +25,7 @@
 namespace midscope::cli {
 namespace {
 
-// A signal may reach a thread that does not poll, so the flag is also checked at this interval.
+// Interval of checks of the interrupt flag, because a signal may reach a thread that does not poll.
 constexpr int kSignalMilliseconds = 50;
 constexpr const char* kInvitation = "> ";
 constexpr std::string_view kBlanks = " \t";
@@ -48,7 +48,7 @@ WhatIfPrompt::WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions o
   listener.replied = [this](const ReplyPointer& reply) {
     const std::lock_guard lock(mutex_);
     replies_.push_back(reply);
-    // If the pipe is full, the reader is woken anyway.
+    // If the pipe is full, the write fails, but the reader is woken by the earlier bytes.
     [[maybe_unused]] const ssize_t written = ::write(wake_[1], "", 1);
   };
   service_ = std::make_unique<EngineService>(std::move(engine), std::move(listener));
@@ -162,7 +162,7 @@ void WhatIfPrompt::SaveRecords(const std::string& path) const {
   if (shown_.empty())
     throw UsageError("out", "no setting has been run yet", "Give a setting first");
   std::vector<Record> records = shown_;
-  // Written last, because viewers open a file's first record.
+  // The records of the prompts are written last, because viewers open a file's first record.
   records.insert(records.end(), options_.prompt_records.begin(), options_.prompt_records.end());
   for (Record& record : records) record.attributes["intervention"] = shown_setting_;
   WriteRecords(path, records, options_.provenance);
@@ -187,9 +187,9 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
       break;
     case JobEnd::kFailed:
       if (asked.line == 0) {
-        // Settings may still work: position schemes may allow positions beyond the model's context.
+        // Other settings may still work: position schemes may allow positions beyond the context.
         why_not_plain_ = reply.outcome.why;
-        // The remedy is stated when a line fails for the same reason.
+        // The remedy is printed only when a line fails for the same reason.
         job_.Log("no changes against none: " + reply.outcome.problem);
         Invite();
         break;
@@ -207,7 +207,7 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
   const auto same = std::find_if(tried_.begin(), tried_.end(), [&](const WhatIfOutcomeRow& other) {
     return other.setting == row.setting;
   });
-  // Scripts get exactly one outcome per line; the first run has no line.
+  // Scripts get exactly one outcome per input line; the initial run of `none` has no line.
   if (asked.line > 0 || options_.terminal) {
     Print(options_.json ? WhatIfJson(row, plain_nll_, asked.text)
                         : WhatIfText(row, plain_nll_, options_.layers));
@@ -219,7 +219,7 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
   }
 }
 
-// Reports a failed line; without a terminal, this may end the program.
+// Reports an input line that failed; without a terminal, this may end the program.
 void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string& why) {
   if (options_.json) Print(LineErrorJson(line, text, why));
   const std::string where = line > 0 ? fmt::format("line {}", line) : "the run of none";
@@ -231,7 +231,7 @@ void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string
 }
 
 void WhatIfPrompt::Print(const std::string& text) {
-  // Erase the prompt's line first.
+  // Erases the input prompt first.
   if (options_.terminal) lines_->Hide();
   out_ << text << std::flush;
   Invite();

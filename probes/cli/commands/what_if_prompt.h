@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prompt of `midscope whatif`: reads one setting per line and prints its outcome immediately.
+// The interactive prompt of `midscope whatif`: reads one setting per line and prints its outcome.
 #pragma once
 
 #include <atomic>
@@ -24,15 +24,15 @@ namespace midscope::cli {
 
 struct WhatIfPromptOptions {
   bool json = false;
-  // True at a terminal: lines are also read during a run, and the newest supersedes the running
-  // one; errors and Ctrl-C do not end the program. Otherwise, each line waits until the previous
-  // one has finished, and the first error ends the program.
+  // Whether the input is a terminal. If true, lines are also read during a run, and the newest one
+  // supersedes the running one; errors and Ctrl-C do not end the program. If false, each line waits
+  // until the previous one has finished, and the first error ends the program.
   bool terminal = false;
-  bool keep_going = false;             // without a terminal: continue after failed lines
+  bool keep_going = false;             // if not a terminal: continue after lines that fail
   int64_t top = 5;                     // number of likeliest next tokens to show
   int64_t layers = 0;                  // number of layers of the model
-  std::vector<Record> prompt_records;  // as returned by the engine's SetPrompt
-  Provenance provenance;               // for files that `out` writes
+  std::vector<Record> prompt_records;  // records `prompt` that the engine's SetPrompt returned
+  Provenance provenance;               // for files that the command `out` writes
 };
 
 class WhatIfPrompt {
@@ -53,18 +53,18 @@ class WhatIfPrompt {
  private:
   using ReplyPointer = EngineService::ReplyPointer;
 
-  // A requested setting.
+  // A setting that the user requested.
   struct Asked {
-    int64_t line = 0;  // number of the line; 0: the initial run of `none`
+    int64_t line = 0;  // number of the input line; 0: the initial run of `none`
     std::string text;
     Intervention intervention;
   };
 
   bool MayReadOn() const { return options_.terminal || requested_.empty(); }
-  // Waits for input, a reply or a signal, and handles it.
+  // Waits for input, a reply or a signal, and handles the first that arrives.
   void Wait();
   void HeedSignals();
-  // Handles a line; returns false if the prompt ends.
+  // Handles an input line; returns false if the program should end.
   bool Handle(const std::string& line);
   void Ask(const std::string& text);
   void Post(Asked asked);
@@ -83,11 +83,11 @@ class WhatIfPrompt {
   std::atomic<bool>& interrupted_;
   const JobContext& job_;
   int64_t line_ = 0;
-  std::map<uint64_t, Asked> requested_;  // running or waiting, by ticket
+  std::map<uint64_t, Asked> requested_;  // running or waiting requests by ticket
   std::vector<Intervention> history_;    // requested settings; undo removes the last
   std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
   std::optional<double> plain_nll_;      // answer_nll of `none`
-  std::string why_not_plain_;            // why the run of `none` failed
+  std::string why_not_plain_;            // reason why the run of `none` failed
   std::vector<Record> shown_;            // records of the last outcome
   std::string shown_setting_;
   std::mutex mutex_;

@@ -9,7 +9,7 @@
 namespace midscope::cli {
 namespace {
 
-// Global, because signal handlers can only access globals.
+// The interrupt flag is global, because signal handlers can only access globals.
 std::atomic<bool> interrupted = false;
 std::atomic<int> last_signal = SIGTERM;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -50,7 +50,7 @@ InterruptsTaken::~InterruptsTaken() { sigaction(SIGINT, &before_, nullptr); }
 std::atomic<bool>& InterruptsTaken::flag() { return taken; }
 
 const std::atomic<bool>& InstallSignalHandlers() {
-  UseSignalStack();  // this is the main thread, which gets the signals
+  UseSignalStack();  // this is the main thread, which receives the signals
   struct sigaction action {};
   action.sa_handler = OnSignal;
   // Without SA_RESTART, so that a signal ends the wait for a pipe's writer (ReadWholeFile).
@@ -60,7 +60,7 @@ const std::atomic<bool>& InstallSignalHandlers() {
     if (signal != SIGHUP || !IsHangUpIgnored()) sigaction(signal, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  // Exceeding a file size limit then becomes a failed write with a message, as a full disk does.
+  // Makes exceeding a file size limit a failed write with a message, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   return interrupted;
 }

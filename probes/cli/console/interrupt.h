@@ -8,25 +8,25 @@
 
 namespace midscope::cli {
 
-// Returns the exit status 128 + number of the signal that cancelled the job, as shells do: 130 for
-// SIGINT, 143 for SIGTERM, 138 for SIGUSR1. Returns 143 if this process received no signal: then
-// another process of the sweep did.
+// Returns the exit status for a cancelled job, 128 + number of the signal that cancelled it, as
+// shells do: 130 for SIGINT, 143 for SIGTERM, 138 for SIGUSR1. Returns 143 if this process received
+// no signal, because another process of the sweep did.
 int InterruptStatus();
 
-// Installs handlers: the first SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 or SIGXCPU sets the flag;
-// the same signal again ends the process. A closed pipe on standard output becomes a write error
-// instead of a signal.
+// Installs signal handlers and returns the flag that they set: the first SIGINT, SIGTERM, SIGHUP,
+// SIGUSR1, SIGUSR2 or SIGXCPU sets it; the same signal again ends the process. A closed pipe on
+// standard output becomes a write error instead of a signal.
 const std::atomic<bool>& InstallSignalHandlers();
 
-// During its lifetime, every SIGINT sets this object's flag instead, and none ends the process.
-// Only one such object may exist at a time.
+// While this object exists, every SIGINT sets its flag, and none cancels the job or ends the
+// process. Only one such object may exist at a time.
 class InterruptsTaken {
  public:
   InterruptsTaken();
   ~InterruptsTaken();
   InterruptsTaken(const InterruptsTaken&) = delete;
   InterruptsTaken& operator=(const InterruptsTaken&) = delete;
-  // The caller must reset the flag when it has handled the interrupt.
+  // Returns the flag; the caller must reset it after handling the interrupt.
   std::atomic<bool>& flag();
 
  private:

@@ -57,7 +57,7 @@ int DescriptorBuffer::sync() {
 CheckedStream::CheckedStream(int descriptor, const std::string& name)
     : std::ostream(nullptr), buffer_(descriptor, name) {
   rdbuf(&buffer_);
-  // Passes the buffer's exceptions on to the writer.
+  // Lets exceptions of the buffer reach the code that writes.
   exceptions(std::ios::badbit);
 }
 
@@ -72,7 +72,8 @@ std::string TerminalText(std::string_view text) {
   return shown;
 }
 
-// The system's limit of 255, minus the suffixes of journals, parts of ranks and temporary files.
+// Maximum length of a file name: the system's limit of 255, minus the suffixes of journals, parts
+// of ranks and temporary files.
 constexpr size_t kMostNameBytes = 220;
 
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
@@ -115,7 +116,7 @@ void MakeFolderOfFiles(const std::string& folder) {
 
 namespace {
 
-// Whether an HDF5 file has the extension of a text file.
+// Returns whether an HDF5 file would be written with the extension of a text file.
 bool IsHdf5UnderTextName(const std::string& path) {
   constexpr std::string_view kMark = "\x89HDF";
   const std::string ending = std::filesystem::path(path).extension().string();

@@ -14,15 +14,15 @@
 
 namespace midscope::cli {
 
-// Thrown when the reader of standard output has closed it (`| head`); ends the program without an
-// error message.
+// Thrown when the program that reads standard output has closed it (`| head`); ends this program
+// without an error message.
 class BrokenPipe : public std::exception {
  public:
   const char* what() const noexcept override { return "broken pipe"; }
 };
 
-// Writes to a file descriptor; overflow and sync throw Error (failure), which names `name`, or
-// BrokenPipe.
+// A stream buffer that writes to a file descriptor; overflow and sync throw BrokenPipe, or Error
+// (failure) with `name`.
 class DescriptorBuffer : public std::streambuf {
  public:
   DescriptorBuffer(int descriptor, std::string name);
@@ -39,7 +39,7 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1 << 16> bytes_;
 };
 
-// A stream with a DescriptorBuffer; it throws its errors as exceptions.
+// An output stream with a DescriptorBuffer; it throws write errors as exceptions.
 class CheckedStream : public std::ostream {
  public:
   CheckedStream(int descriptor, const std::string& name);
@@ -48,32 +48,33 @@ class CheckedStream : public std::ostream {
   DescriptorBuffer buffer_;
 };
 
-// Makes text of several lines safe for a terminal: DisplayText escapes characters that are
-// invisible or move the cursor, except line ends and tabs (core/base/utf8.h).
+// Returns text of several lines in a form safe for a terminal: characters that are invisible or
+// move the cursor are escaped (DisplayText, core/base/utf8.h), except line ends and tabs.
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) if the file exists and `overwrite` is false, and (failure) if another
 // process is writing a sweep of that name, or the folder does not exist or can't be written. Call
-// it before the work.
+// it before the results are computed.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
 // Creates the folder --out, for commands that write several files. Throws Error: (usage) if it is a
 // file, (failure) if it cannot be created.
 void MakeFolderOfFiles(const std::string& folder);
 
-// The last line of output of a command that wrote a file: "file: run.h5"; "" if `path` is "".
+// Returns the last line of output of a command that wrote `path`: "file: run.h5"; "" if `path` is
+// "".
 std::string FileNote(const std::string& path);
 
 // Throws Error (usage) if option `name`, which has no effect without --out, is given without it.
 void RefuseWithoutOut(const OptionSet& options, const char* name);
 
-// Checks --overwrite and, with CheckOutputPath, --out if it is given. Throws Error.
+// Checks the option --overwrite, and --out if given (CheckOutputPath). Throws Error.
 void CheckOutOption(const OptionSet& options);
 
 // Throws Error (usage) if --overwrite is given without --out or together with --resume.
 void CheckOverwrite(const OptionSet& options);
 
-// Writes a text file by calling `write`. If it throws Error, no partial file remains.
+// Writes a text file by calling `write`. If it throws Error, the incomplete file is removed.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace midscope::cli

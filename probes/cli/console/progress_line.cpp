@@ -79,7 +79,7 @@ void ProgressLine::Draw(const Progress& progress) {
   drawn_ = true;
 }
 
-// Writes log lines, at intervals, when the work takes long.
+// Writes log lines at intervals if the work takes long.
 void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
   if (now - begun_at_ < pace_.first_line || DrawnWithin(pace_.between, now)) return;
   last_drawn_ = now;

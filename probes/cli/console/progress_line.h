@@ -10,15 +10,15 @@
 
 namespace midscope::cli {
 
-// Returns "42 s", "3:05 min", "1:12 h".
+// Returns a duration as "42 s", "3:05 min", "1:12 h".
 std::string TimeText(double seconds);
 
-// Returns "sweep 12/40 samples, 1.3 samples/s, 21 s left"; for bytes, "fetch 1.2 MB of 3.4 GB,
-// ...". `begun`: amount done when the stage began, not counted in the rate; `seconds`: time since
-// then.
+// Returns progress as text, "sweep 12/40 samples, 1.3 samples/s, 21 s left"; for bytes, "fetch 1.2
+// MB of 3.4 GB, ...". `begun`: amount already done when the stage began, not counted in the rate;
+// `seconds`: time since the beginning of the stage.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
-// Timing of log lines: time before the first one, and minimum time between lines.
+// Timing of progress lines in a log: seconds before the first line, and minimum time between lines.
 struct ProgressPace {
   std::chrono::milliseconds first_line{20'000};
   std::chrono::milliseconds between{60'000};
@@ -28,7 +28,7 @@ struct ProgressPace {
 // program.
 enum class ProgressForm { kTerminal, kLog, kJson };
 
-// Returns {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
+// Returns progress as JSON: {"stage":"sweep","done":12,"total":40,"unit":"samples"}; no line end.
 std::string ProgressJson(const Progress& progress);
 
 // Writes progress to standard error. On a terminal, the line is erased when a stage is complete.
@@ -40,7 +40,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void Draw(const Progress& progress);
-  // Erases the line, so that other text can be written.
+  // Erases the progress line, so that other text can be written.
   void Clear();
 
  private:

@@ -67,7 +67,7 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// Returns the path of the history of `whatif`; "" if its folder cannot be made.
+// Returns the path of the command history of `whatif`; "" if its folder cannot be made.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
   fs::path folder = Environment("XDG_STATE_HOME");
@@ -99,7 +99,7 @@ class TerminalLines : public LineSource {
            1);  // calls read available input without waiting for a line
   }
   ~TerminalLines() override {
-    el_set(editor_, EL_UNBUFFERED, 0);  // restores the terminal
+    el_set(editor_, EL_UNBUFFERED, 0);  // restores the terminal's mode
     HistEvent event;
     if (!history_file_.empty()) history(history_, &event, H_SAVE, history_file_.c_str());
     history_end(history_);
@@ -111,7 +111,7 @@ class TerminalLines : public LineSource {
     int count = 0;
     const char* typed = el_gets(editor_, &count);
     constexpr char kEndOfText = 4;
-    // For Ctrl-D on an empty line, el_gets returns nothing or the character itself.
+    // If the user types Ctrl-D on an empty line, el_gets returns nothing or the character itself.
     if (!typed || count <= 0 || (count == 1 && typed[0] == kEndOfText)) {
       at_end_ = true;
       return;

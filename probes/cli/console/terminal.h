@@ -13,7 +13,7 @@ namespace midscope::cli {
 inline constexpr size_t kPipeWidth = 160;
 
 // Returns the number of columns that tables and captions may take: those of the terminal on
-// standard output. For a file or a pipe, it is the environment variable COLUMNS if that is an
+// standard output. For a file or a pipe, returns the environment variable COLUMNS if it is an
 // integer >= 1, otherwise kPipeWidth.
 size_t TerminalWidth();
 
@@ -31,17 +31,17 @@ class LineSource {
   // Returns the next complete line without its end ("\n" or "\r\n"); at the end of the input, also
   // a line without an end. nullopt if there is none.
   virtual std::optional<std::string> Next() = 0;
-  // Whether the input has ended; lines may still be available.
+  // Whether the input has ended; complete lines may still be available from Next().
   virtual bool at_end() const = 0;
-  // Invite() shows the prompt and the text typed so far; Hide() erases them, so that other text can
-  // be written. Only effective at a terminal.
+  // Invite() shows the input prompt and the text typed so far; Hide() erases both, so that other
+  // text can be written. Only effective at a terminal.
   virtual void Invite() {}
   virtual void Hide() {}
 };
 
 class LineReader : public LineSource {
  public:
-  // `invitation`: the prompt, written to standard error at a terminal.
+  // `invitation`: the text of the input prompt, written to standard error at a terminal.
   explicit LineReader(int descriptor, std::string invitation = "")
       : descriptor_(descriptor), invitation_(std::move(invitation)) {}
 

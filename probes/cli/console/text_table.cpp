@@ -13,7 +13,7 @@ namespace {
 
 size_t Width(const std::string& text) { return static_cast<size_t>(CountCharacters(text)); }
 
-// Whether the text has only digits and the other characters of numbers and intervals.
+// Returns whether the text consists of characters of numbers and intervals.
 bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789+-. [],e%") == std::string::npos;
 }
@@ -41,7 +41,7 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
-// Returns the width of the longest word, or of its longest part if words are cut after '_'.
+// Returns the width of the longest word, or of its longest part if words may be cut after '_'.
 size_t LongestWord(const std::string& text, bool cut) {
   size_t longest = 0;
   for (const std::string& word : Words(text)) {
@@ -251,7 +251,7 @@ constexpr size_t kWidestInNarrow = 24;
 constexpr size_t kNarrowTerminal = 100;
 constexpr size_t kLetters = 26;
 
-// Returns "a" to "z", "a1" to "z1", ...; capital letters denote files in comparisons.
+// Returns letters that name settings: "a" to "z", "a1" to "z1", ...; capital letters name files.
 std::string Letter(size_t index) {
   std::string letter(1, static_cast<char>('a' + index % kLetters));
   if (index >= kLetters) letter += std::to_string(index / kLetters);

@@ -23,15 +23,15 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // If the table is wider than `width`, text and headings are wrapped inside their columns. If that
-  // does not suffice, intervals are wrapped below their means, then columns are separated by one
-  // space, then text columns become as narrow as 6 characters. A table that is still too wide is
-  // printed in blocks of columns, each of which begins with the first column.
+  // Returns the table as text. If it is wider than `width`, text and headings are wrapped inside
+  // their columns. If that does not suffice, intervals are wrapped below their means, then columns
+  // are separated by one space, then text columns become as narrow as 6 characters. A table that is
+  // still too wide is printed in blocks of columns, each of which begins with the first column.
   std::string Text(std::optional<size_t> width = TerminalWidth()) const;
 
-  // The header, then the rows.
+  // Returns the cells of the header, then of the rows.
   const std::vector<std::vector<std::string>>& rows() const { return rows_; }
-  // Whether all cells of a column are numbers; false if there are no rows.
+  // Whether all cells of a column are numbers; false if the table has no rows.
   bool IsNumeric(size_t column) const;
 
  private:
@@ -40,14 +40,14 @@ class TextTable {
     size_t narrowest = 0;  // minimum width with wrapped cells
     bool right = true;
   };
-  // How far columns may be narrowed to fit a width.
+  // How far columns may be narrowed to fit the width of the terminal.
   struct Fit {
     size_t gap;             // spaces between columns
-    size_t narrowest_text;  // longer words of a text are cut to this
+    size_t narrowest_text;  // longer words of a text are cut to this many characters
     bool splits_intervals;
   };
   std::vector<Column> Columns(const Fit& fit) const;
-  // Returns the table in blocks of as many columns as fit. `columns`: of the narrowest fit.
+  // Returns the table in blocks of as many columns as fit. `columns`: widths at the narrowest fit.
   std::string Blocks(const std::vector<Column>& columns, size_t width) const;
 
   std::vector<std::vector<std::string>> rows_;
@@ -69,11 +69,11 @@ std::string Paragraph(const std::string& first, const std::string& text, size_t 
 // spaces than the line. Words longer than the width, such as paths, are not cut or moved.
 std::string Wrapped(const std::string& text, size_t width = HelpWidth());
 
-// Wraps captions and notes to the width of the output.
+// Wraps captions and notes to the width of the terminal.
 inline std::string FittedLines(const std::string& text) { return Wrapped(text, TerminalWidth()); }
 
 // Rewraps help text, whose lines fit kHelpWidth, for a narrower terminal: lines of a paragraph are
-// joined, then wrapped. Text after "Examples:" is unchanged, so that it can be copied.
+// joined, then wrapped. Text after "Examples:" is unchanged, so that examples can be copied.
 std::string Fitted(const std::string& text, size_t width = HelpWidth());
 
 // Formats means with their intervals, and p values, for tables.
@@ -90,7 +90,7 @@ inline std::string PText(double p) {
   return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
 }
 
-// Replaces settings whose texts are too wide for a table by letters.
+// Names settings by letters in a table if their texts are too wide for it.
 class SettingLetters {
  public:
   // All settings are replaced by letters if one is wider than 40 characters (24 in a terminal of
@@ -98,9 +98,9 @@ class SettingLetters {
   explicit SettingLetters(const std::vector<std::string>& settings,
                           std::optional<size_t> terminal_width = TerminalWidth());
 
-  // The setting's name in the table: its letter or its text.
+  // Returns the setting's name in the table: its letter or its text.
   const std::string& Name(size_t setting) const { return names_[setting]; }
-  // One line per letter with the setting's text; "" if there are no letters.
+  // Returns one line per letter with the text of its setting; "" if there are no letters.
   const std::string& Legend() const { return legend_; }
 
  private:
@@ -113,9 +113,9 @@ class Printout {
  public:
   // Lines of text, or a table.
   struct Block {
-    std::string lines;  // with their line ends
+    std::string lines;  // text with line ends
     std::optional<TextTable> table;
-    std::string caption;  // of the table, for HTML; as text, `lines` are printed in its place
+    std::string caption;  // caption of the table in HTML; as text, `lines` replace it
   };
 
   Printout() = default;

@@ -55,7 +55,7 @@ std::string ArgumentHelp(const Parameter& argument) {
                    argument.help + (facts.empty() ? "" : " (" + facts + ")"), kIndent);
 }
 
-// Returns the examples, several per line; `none` has a separate line.
+// Returns the examples of position schemes, several per line; `none` has a separate line.
 std::string SchemeExamples() {
   constexpr size_t kWidth = 80;
   const std::string between(5, ' ');
@@ -77,7 +77,7 @@ std::string SchemeExamples() {
   return text + line + "\n";
 }
 
-// Returns the examples, one per line. Terms that are shown together share an example.
+// Returns the examples of edits, one per line. Terms that are shown together share an example.
 std::string EditExamples() {
   std::string text;
   std::string last;
@@ -100,7 +100,7 @@ std::string SchemesOfKind(SchemeKind kind) {
 }
 
 std::string Combinations() {
-  const size_t width = std::min<size_t>(92, HelpWidth());  // as the preceding lines
+  const size_t width = std::min<size_t>(92, HelpWidth());  // as wide as the preceding lines
   return Paragraph(
       "Which schemes go together: ",
       "a position scheme acts on positions (" + SchemesOfKind(SchemeKind::kDividesPositions) +

@@ -13,26 +13,24 @@ namespace midscope::cli {
 // another topic. Throws Error (usage) if the topic is unknown.
 std::string Help(const std::vector<std::string>& topics);
 
-// Returns the topics of Help: interventions, ..., and the commands.
+// Returns the topics that Help accepts: interventions, ..., and the names of commands.
 std::vector<std::string> HelpTopics();
 
-// Help on the grammar of interventions, from TermTypes().
+// Returns help on the grammar of interventions, from TermTypes().
 std::string InterventionHelp();
 
-// Help on the published settings, from InterventionPresets().
+// Returns help on the published settings, from InterventionPresets().
 std::string PresetHelp();
 
-// Descriptions of the probes, for `midscope probe --list` and `midscope help probes`.
-
-// Returns one paragraph per probe: what it measures, the paper, differences in public code,
-// behaviour for grouped heads and other position schemes, and its options.
+// Returns one paragraph per probe, for `midscope help probes`: what it measures, the paper,
+// differences in public code, behaviour for grouped heads and other position schemes, options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
-// Returns [{"name", "summary", "source", "options": [{"name", "help",
-// "unit", "allowed", "default"}]}]; a default is written as on the command line; null: none.
+// Returns the probes as JSON, [{"name", "summary", "source", "options": [{"name", "help", "unit",
+// "allowed", "default"}]}]; a default is written as on the command line; null: none.
 std::string ProbeListJson(const ProbeRegistry& probes);
 
-// Returns one line per probe.
+// Returns one line per probe, with its name and summary.
 std::string ProbeSummaries(const ProbeRegistry& probes);
 
 }  // namespace midscope::cli

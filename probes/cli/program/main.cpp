@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program `midscope`: a small front of the library with its commands. Started as a reader of
-// damaged files (data/store/reader), it does without that, too, so that it starts in milliseconds.
+// The program `midscope`: loads the library that contains the commands, and runs it. When started
+// to read damaged files in a separate process (data/store/reader), it runs without that library, so
+// that it starts in milliseconds.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -13,7 +14,8 @@
 
 namespace {
 
-// Found by the program's run path: in the build folder and beside the installed programs.
+// Library with the commands, found by the program's run path: in the build folder and beside the
+// installed programs.
 constexpr const char* kCommands = "libmidscope_cli.so";
 constexpr const char* kTensors = "libmidscope_core.so";
 constexpr int kExitFailure = 1;
@@ -25,12 +27,11 @@ int main(int argc, char** argv) {
     return midscope::ReaderMain(argv[2]);
   }
   midscope::PrepareProcess(argv);
-  // Global, as if it were linked: libraries that it loads, such as plug-ins of MPI, use its
-  // symbols.
+  // Loaded with global symbols, as if linked: libraries such as plug-ins of MPI use these symbols.
   void* commands = dlopen(kCommands, RTLD_LAZY | RTLD_GLOBAL);
   if (!commands) {
-    // LD_BIND_NOW: all symbols are looked up at once, also those that are otherwise found once a
-    // model is opened (probes/model/tensor_library.h).
+    // With LD_BIND_NOW, all symbols are looked up at once, also symbols of the library that is
+    // otherwise loaded when a model is opened (probes/model/tensor_library.h).
     dlopen(kTensors, RTLD_LAZY | RTLD_GLOBAL);
     commands = dlopen(kCommands, RTLD_LAZY | RTLD_GLOBAL);
   }

@@ -36,7 +36,7 @@ std::string Description(const Parameter& option) { return Wrap(HelpWithFacts(opt
 // Values are parsed by the option's description, so that forms, JSON files and the command line
 // reject the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
-  // Options without a group are listed in the group of --help.
+  // Options without a group are listed with --help.
   const auto group_of = [](const Parameter& option) {
     return option.group.empty() ? std::string("Options") : option.group;
   };
@@ -129,7 +129,7 @@ void CheckPositionals(const Command& command, const OptionSet& options) {
 }
 
 // Inserts the default value of options whose value is optional ("--bos") if the next argument is
-// not one of their choices, because the parser would use that as the value.
+// not one of their choices, because the parser would use that argument as the value.
 std::vector<std::string> WithBareValues(const Command& command,
                                         const std::vector<std::string>& arguments) {
   std::vector<std::string> whole;

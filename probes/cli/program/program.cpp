@@ -34,7 +34,7 @@
 namespace midscope::cli {
 namespace {
 
-// Prints a message, which may quote arbitrary text from files.
+// Prints a message to standard error; it may quote arbitrary text from files.
 void Say(const std::string& message) {
   std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
 }
@@ -78,7 +78,7 @@ void CheckOutputIsNoInput(const Command& command, const OptionSet& options) {
   }
 }
 
-// `quiet`: --quiet was given before the command.
+// Runs the command. `quiet`: whether --quiet was given before the command's name.
 void RunCommand(const std::vector<std::string>& arguments, bool quiet,
                 const std::atomic<bool>& cancel, std::ostream& out,
                 std::unique_ptr<RankGroup>& ranks) {
@@ -91,8 +91,8 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     return;
   }
   JoinAdapter(options);
-  // If an output file is a symbolic link, replaces it by its target, so that files beside it are
-  // written there, too.
+  // Replaces an output file that is a symbolic link by its target, so that files beside it are
+  // written in the target's folder.
   for (const Parameter& option : command.options) {
     if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
     options.SetText("out", LinkTarget(options.Text("out")));
@@ -108,7 +108,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     Say(message);
   };
   const bool notes = !quiet && !common.Flag("quiet");
-  // JSON progress is requested explicitly, so that --quiet does not suppress it.
+  // Progress as JSON is requested explicitly, so --quiet does not suppress it.
   if (notes || form == ProgressForm::kJson)
     job.progress = [&line](const Progress& progress) { line.Draw(progress); };
   if (notes) job.log = job.warn;

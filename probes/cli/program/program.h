@@ -12,14 +12,14 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitBrokenPipe = 141;  // 128 + SIGPIPE
 
-// Runs `work` and returns the exit status: 0, or that of the exception that it throws, whose
-// message goes to standard error. Unexpected exceptions are reported as a bug.
+// Runs `work` and returns the exit status: 0, or the status for the exception that `work` throws,
+// after writing its message to standard error. Unexpected exceptions are reported as a bug.
 int ExitStatusOf(const std::function<void()>& work);
 
 // Runs the program. `arguments`: without the program's name. Returns the exit status; never throws.
 int RunProgram(const std::vector<std::string>& arguments);
 
-// The main() of the program, which main.cpp finds by this name once it has loaded this library.
+// The program's main(); main.cpp looks it up by name after loading the library that contains it.
 extern "C" int MidscopeMain(int argc, char** argv);
 
 }  // namespace midscope::cli

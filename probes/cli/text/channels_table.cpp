@@ -25,7 +25,7 @@ const Record* Find(const std::vector<Record>& records, const std::string& name) 
   return found == records.end() ? nullptr : &*found;
 }
 
-// Returns the candidates in the order of the ranking.
+// Returns the candidates for positional channels in the order of the ranking.
 std::vector<int64_t> Ranked(const Record& search) {
   if (!search.FindArray("ranked_channel")) return {};
   return ArrayValues<int64_t>(search, "ranked_channel");
@@ -119,7 +119,7 @@ std::string DifferenceText(const Record& validation, size_t setting) {
                      Cell(validation, "loss_difference_high", setting));
 }
 
-// Adds a table of `none` and the trials with the lowest losses.
+// Adds a table of `none` and the validation trials with the lowest losses.
 void AddTrials(const Record& validation, Printout& text) {
   const auto& labels = validation.FindAxis("setting")->labels;
   const auto& loss = ArrayValues<double>(validation, "loss");

@@ -18,7 +18,7 @@ bool IsTaken(const Record& record, const std::string& name) {
   return record.FindAxis(name) || record.FindArray(name);
 }
 
-// Returns the record with only that array and its axes.
+// Returns a record with a single array of `record` and the axes of that array.
 Record OnlyArray(const Record& record, const Array& array) {
   Record picked;
   picked.name = record.name;

@@ -9,12 +9,12 @@
 
 namespace midscope::cli {
 
-// The array called `name` ("NAME" or "RECORD/NAME"), as a record with its axes. If several records
-// have one, it is that of the first, and `also` names the others. PickArray throws Error (usage),
-// which lists the existing names, if there is none.
+// An array selected by name ("NAME" or "RECORD/NAME"), as a record with the array's axes. If
+// several records have an array of that name, it is the first one, and `also` names the others.
+// PickArray throws Error (usage), which lists the existing names, if there is none.
 struct PickedArray {
   Record record;
-  std::vector<std::string> also;  // "RECORD/NAME"
+  std::vector<std::string> also;  // other matches, "RECORD/NAME"
 };
 PickedArray PickArray(const std::vector<Record>& records, const std::string& name);
 

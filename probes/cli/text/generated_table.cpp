@@ -14,14 +14,14 @@
 namespace midscope::cli {
 namespace {
 
-// Limited by the width of a terminal; the file has all columns.
+// Maximum number of columns for the width of a terminal; the file has all of them.
 constexpr size_t kMostColumns = 12;
 
 std::string ShareText(double share) {
   return std::isfinite(share) ? fmt::format("{:.2f}", share) : "-";
 }
 
-// Returns the cells of a setting, by gold place.
+// Returns the cells of one setting, by gold place.
 std::vector<const GeneratedCell*> CellsOf(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
                                           size_t setting) {
   std::vector<const GeneratedCell*> cells;
@@ -66,7 +66,7 @@ TextTable MatrixTable(const SweepPlan& plan, const GeneratedOutcomes& outcomes, 
       row.push_back(ShareText(cell.answered[i]));
       others -= cell.answered[i];
     }
-    // Rounding errors of the difference count as 0.
+    // Rounding errors of the difference are printed as 0.
     row.push_back(ShareText(std::abs(others) < 1e-9 ? 0 : others));
     row.push_back(ShareText(cell.none));
     table.Add(std::move(row));

@@ -12,16 +12,18 @@
 
 namespace midscope::cli {
 
-// Returns a table of shares by setting and place, and for tasks whose pieces have answers one
-// matrix per setting: gold place by answered place, without places that are never answered. Empty
-// if nothing was generated.
+// Returns a table of shares by setting and place, and, for tasks whose pieces have answers, one
+// matrix per setting: the place of the gold piece by the place of the piece whose answer was
+// generated, without places that are never answered. Empty if nothing was generated.
 Printout GeneratedTables(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 
-// Adds the values of one cell: "generated_right", "generated_empty", "generated_cut" and, if pieces
-// have answers, "answered_another", "answered_none". Adds nothing if nothing was generated.
+// Adds the shares of generated texts of one cell to a JSON row: "generated_right",
+// "generated_empty", "generated_cut" and, if pieces have answers, "answered_another",
+// "answered_none". Adds nothing if nothing was generated.
 void AddGeneratedCell(const GeneratedOutcomes& outcomes, size_t cell, nlohmann::ordered_json& row);
 
-// Returns [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}];
+// Returns, for each setting, the share of texts that answer with the piece at each place, by gold
+// place: [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}];
 // empty for tasks whose pieces have no answers.
 nlohmann::ordered_json AnsweredPlacesJson(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 

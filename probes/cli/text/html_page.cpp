@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// Without a policy, a browser would load addresses if a later change let one in.
+// The page's Content-Security-Policy makes browsers load no address, even if one is inserted later.
 constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>

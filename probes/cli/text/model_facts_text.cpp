@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formats the facts of a model, for `info`.
+// Formats the facts of a model, for `midscope info`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ bool IsRotary(const ModelConfig& config) {
   return config.positions == PositionKind::kRotary && config.rope_base > 0;
 }
 
-// Returns the layers for whose settings `of` is true.
+// Returns the layers for which the predicate `of` is true.
 template <typename Settings, typename Of>
 std::vector<int64_t> LayersOf(const Settings& settings, Of of) {
   std::vector<int64_t> layers;
@@ -109,7 +109,7 @@ std::vector<int64_t> WindowLayers(const ModelConfig& config) {
 std::vector<int64_t> LocalLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.local; });
 }
-// Layers whose heads are not the model's (gemma4).
+// Returns the layers whose head sizes or numbers differ from the model's (gemma4).
 std::vector<int64_t> OtherHeadLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) {
     return layer.head_dim > 0 || layer.key_value_heads > 0;
@@ -121,7 +121,7 @@ std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
                   [](const LayerAttention& layer) { return !layer.rotary && layer.attends(); });
 }
 
-// Layers with a mixer: those that have attention, too, or those that do not.
+// Returns the layers with a mixer that also have attention (`attend`), or those without attention.
 std::vector<int64_t> MixerLayers(const ModelConfig& config, bool attend) {
   return LayersOf(config.attention, [attend](const LayerAttention& layer) {
     return layer.has_mixer() && layer.attends() == attend;
@@ -141,7 +141,7 @@ std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.chunk > 0; });
 }
 
-// Returns "0-2, 4".
+// Returns layers as ranges: "0-2, 4".
 std::string LayersText(const std::vector<int64_t>& layers) {
   std::string text;
   for (size_t i = 0; i < layers.size();) {
@@ -158,7 +158,7 @@ std::vector<int64_t> ExpertLayers(const ModelConfig& config) {
   return LayersOf(config.experts.layers, [](bool has) { return has; });
 }
 
-// Returns "8 (width 14336), each token uses 2; in layers 0-31".
+// Describes the experts of a model: "8 (width 14336), each token uses 2; in layers 0-31".
 std::string ExpertsText(const ModelConfig& config) {
   const ExpertSettings& experts = config.experts;
   std::string text = fmt::format("{} (width {}), each token uses {}", experts.count, experts.width,
@@ -199,7 +199,8 @@ Json MixerJson(const ModelConfig& config) {
   return json;
 }
 
-// Returns "in layers 0-2: a gated delta rule of 2 key heads and 4 value heads mixes their tokens".
+// Describes the mixers of layers: "in layers 0-2: a gated delta rule of 2 key heads and 4 value
+// heads mixes their tokens".
 std::string MixerText(const ModelConfig& config, const std::vector<int64_t>& layers) {
   const DeltaRule& rule = config.delta_rule;
   const StateSpace& space = config.state_space;
@@ -225,7 +226,7 @@ std::string SharedKeysText(const ModelConfig& config) {
                      LayersText({lenders.begin(), lenders.end()}));
 }
 
-// Returns "500000, llama3 scaling by 8 of a context of 8192, ...".
+// Describes rotary positions: "500000, llama3 scaling by 8 of a context of 8192, ...".
 std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) {
     return fmt::format("none: ALiBi, slopes down to 2^-{:g}", config.alibi_max_bias);
@@ -241,7 +242,7 @@ std::string RopeText(const ModelConfig& config) {
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind == RopeScalingKind::kLongRope) {
-    // GGUF files store llama3's scaling, too, as one factor per frequency.
+    // GGUF files store also the scaling of llama3 as one factor per frequency.
     const bool one = scaling.short_factors == scaling.long_factors;
     text += one ? ", a factor for each frequency" : ", longrope factors by length";
   } else if (scaling.kind != RopeScalingKind::kNone) {
@@ -326,7 +327,7 @@ std::string InterventionsText(const std::vector<InterventionSupport>& interventi
   return (text.empty() ? "none" : text) + refused;
 }
 
-// Returns the text of chunked attention; "" if the model has none.
+// Describes chunked attention; "" if the model has none.
 std::string ChunkText(const ModelConfig& config) {
   const std::vector<int64_t> layers = ChunkLayers(config);
   if (layers.empty()) return "";
@@ -346,9 +347,9 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   const auto id = [](const std::optional<int64_t>& token) {
     return token ? std::to_string(*token) : "none";
   };
-  // A tokenizer.json contains both.
+  // A tokenizer.json contains both tokenizer model and pre-tokenizer.
   const bool one = tokenizer.model == tokenizer.pre_tokenizer;
-  // Usually, this is only BOS.
+  // Usually, the tokens that begin a text are only BOS.
   const bool several = tokenizer.begin_ids.size() > 1;
   return fmt::format("{}{}, {} tokens, BOS {} ({}), {}EOS {}", tokenizer.model,
                      one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,

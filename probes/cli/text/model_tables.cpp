@@ -106,7 +106,7 @@ Json DistanceJson(const ArithmeticDistance& distance) {
           {"same_first_token", distance.same_first}};
 }
 
-// Returns a separate line with the deviation.
+// Returns a line with the measured deviation of an arithmetic from float32.
 std::string DistanceText(std::string_view name, const ArithmeticDistance& distance) {
   return fmt::format(
       "\n{:<16}  {} differs from float32 by {:.3g} in the largest logit, {:.3g} on average, {:.3g} "

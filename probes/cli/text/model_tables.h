@@ -13,18 +13,18 @@
 
 namespace midscope::cli {
 
-// Formats the devices of a machine and the memory that a model needs on each, for `info`.
-
-// For each device: its facts and, under `memory`, for each dtype, the bytes of the weights and of
-// prompts of `lengths` tokens with all layers on that device, and whether both fit its free memory.
+// Returns the facts of each device and, under `memory`, for each dtype, the bytes of the weights
+// and of prompts of `lengths` tokens with all layers on that device, and whether both fit its free
+// memory.
 nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
                                    const ModelConfig& config, const std::vector<int64_t>& lengths);
-// As above, as a table for the longest of `lengths`; if there is no GPU, states the reason.
+// Returns a table of the devices, and of the memory that the model needs on each for prompts of the
+// longest of `lengths`; if there is no GPU, states the reason.
 std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
                         const std::vector<int64_t>& lengths);
 
-// The dtype of --dtype auto on this machine's CPU and the measured deviations of other arithmetics
-// from float32, for `info`. In the text, each deviation is on its own line.
+// The dtype that --dtype auto selects on this machine's CPU, and the measured deviations of other
+// arithmetics from float32, for `info`. In the text, each deviation is on a separate line.
 nlohmann::ordered_json DtypesJson(const ModelFacts& facts);
 std::string DtypesText(const ModelFacts& facts);
 

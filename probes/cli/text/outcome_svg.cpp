@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// Pixels.
+// Sizes of the picture, in pixels.
 constexpr int kPictureWidth = 640;
 constexpr int kPictureHeight = 400;
 constexpr int kLeftMargin = 64;
@@ -21,12 +21,12 @@ constexpr int kTopMargin = 40;
 constexpr int kLegendLine = 20;
 constexpr int kBottomMargin = 56;
 
-// Colours that colour-blind readers tell apart (Okabe and Ito, 2008), as in the window.
+// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), as in the window.
 constexpr std::array kCurveColours = {"#0072b2", "#e69f00", "#009e73", "#cc79a7"};
 
 constexpr int kValueTicks = 5;
 
-// The vertical axis from 0 to a round number of steps.
+// The vertical axis, from 0 to a multiple of a round step.
 class ValueAxis {
  public:
   ValueAxis(double largest, double top, double bottom) : top_(top), bottom_(bottom) {
@@ -74,7 +74,7 @@ std::string SvgLine(double x1, double y1, double x2, double y2, const std::strin
       y2, colour);
 }
 
-// Returns the points of a curve and the segments between finite neighbours.
+// Returns a curve as SVG: its points, and segments between neighbours with finite values.
 std::string CurveSvg(const OutcomeCurve& curve, const std::vector<double>& x, const ValueAxis& axis,
                      const std::string& colour) {
   std::string path;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the outcome of a sweep by place without a graphics library. midscope-gui draws more.
+// Draws the outcome of a sweep by gold place as SVG, without a graphics library. The program
+// midscope-gui draws more.
 #pragma once
 
 #include <string>

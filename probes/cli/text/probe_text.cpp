@@ -52,7 +52,7 @@ Json TopJson(const Record& next, const Tokenizer& tokenizer) {
   return top;
 }
 
-// Whether the run of a probe exceeded the context (RunProbeTypes).
+// Returns whether a probe's record is marked as a run beyond the context (RunProbeTypes).
 bool IsMarkedBeyondContext(const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [](const Record& record) {
     const auto mark = record.attributes.find("beyond_context");

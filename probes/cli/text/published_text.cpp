@@ -25,7 +25,7 @@ std::string Heading(const PublishedTable& table) {
   return text;
 }
 
-// Returns the marks and notes of the printed rows.
+// Returns the marks and notes of the printed rows of a published table.
 std::string Notes(const PublishedTable& table, const std::set<std::string>& rows) {
   std::string text;
   for (const PublishedMark& mark : table.marks) {
@@ -38,7 +38,7 @@ std::string Notes(const PublishedTable& table, const std::set<std::string>& rows
   return text;
 }
 
-// Describes the prompt format of a file, if it states one.
+// Describes the prompt format stored in a file; "" if the file has none.
 std::string FormatText(const FileOutcome& outcome) {
   if (outcome.bos.empty()) return "";
   const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";
@@ -56,7 +56,7 @@ std::string Percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", share * kPublishedPercent) : "-";
 }
 
-// Returns the mean of the places with a value, and their best minus their worst.
+// Returns the mean over the places that have a value, and the gap between best and worst place.
 std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   std::vector<double> known;
   std::copy_if(shares.begin(), shares.end(), std::back_inserter(known),
@@ -68,7 +68,7 @@ std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   return {Percent(sum / static_cast<double>(known.size())), Percent(*largest - *least)};
 }
 
-// Returns the difference at a place that both sides have.
+// Returns the difference between the sweep and the published table at a place that both have.
 PublishedDifference DifferenceAt(const FileOutcome& outcome, const std::string& setting,
                                  const PublishedLine& line, size_t index) {
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -90,7 +90,7 @@ std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& sett
   return shares;
 }
 
-// Returns all places of the sweep and of the table, ascending.
+// Returns all places of the sweep and of the published table, ascending.
 std::vector<int64_t> AllPlaces(const FileOutcome& outcome,
                                const std::vector<PublishedLine>& lines) {
   std::set<int64_t> places(outcome.places.begin(), outcome.places.end());
@@ -118,8 +118,8 @@ class BesideTable {
     table_.Add(row);
   }
 
-  // Adds a published line. `with_difference`: whether it is compared with the setting added last.
-  // `remark`: text after the label.
+  // Adds a row with a published line. `with_difference`: whether to compare it with the setting
+  // added last. `remark`: text after the label.
   void AddPublished(const PublishedLine& line, bool with_difference,
                     const std::string& remark = "") {
     std::vector<std::string> row = {"published", line.label + remark};
@@ -160,7 +160,7 @@ class BesideTable {
   std::set<std::string> shown_;
 };
 
-// Returns the labels of the lines that match the setting as `wanted`, joined.
+// Returns the labels, joined, of the published lines that match the setting in the way `wanted`.
 std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
                      const std::vector<PublishedLine>& lines, PublishedMatch wanted,
                      bool with_method) {
@@ -173,8 +173,8 @@ std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
   return text;
 }
 
-// Lists the compared pairs, and the entries without a counterpart on either side.
-// `listed`: whether published lines without counterpart are listed.
+// Lists the compared pairs, the settings without published counterpart, and, if `listed`, the
+// published lines without counterpart in the sweep.
 std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines,
                             bool listed) {
   std::string text;
@@ -221,8 +221,7 @@ std::string CounterpartText(const FileOutcome& outcome, const std::vector<Publis
                     CountText(unmatched, "published row"), CountText(std::ssize(models), "model"));
 }
 
-// Returns the labels of a model's rows; those of all rows if no model is selected, or if models are
-// columns.
+// Returns the labels of a model's rows; of all rows if no model is selected or models are columns.
 std::set<std::string> RowsOfModel(const PublishedTable& table, const std::string& model) {
   std::set<std::string> rows;
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -323,7 +322,7 @@ std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& 
            (outcome.task.empty() ? "which the file does not state" : outcome.task) + "\n";
   }
   const std::string others = KeepModel(model, lines);
-  // The run has one model; rows of the others are not listed.
+  // The run has one model; rows of other models are not listed.
   const bool listed = !model.empty() || table.ModelNames().size() < 2;
   BesideTable beside(outcome, AllPlaces(outcome, lines));
   for (const std::string& setting : outcome.settings) {

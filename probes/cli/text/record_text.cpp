@@ -23,8 +23,8 @@ constexpr int64_t kLongestTable = 64;
 constexpr int64_t kLargestMatrix = 4096;
 constexpr size_t kLongestText = 90;
 
-// Returns a text of the record as one line. Token texts are already stored as escaped by
-// DisplayText: if nothing else needs an escape, their backslashes are not doubled.
+// Returns a text of a record as one line. Token texts are stored as escaped by DisplayText: if
+// nothing else needs an escape, their backslashes are not doubled.
 std::string OneLine(const std::string& text) {
   const auto is_backslash = [](char c) { return c == '\\'; };
   const auto doubled = static_cast<size_t>(std::ranges::count_if(text, is_backslash));
@@ -40,12 +40,12 @@ std::string Place(const Axis& axis, int64_t index) {
   return fmt::format("{:g}", axis.values[at] + static_cast<double>(offset));
 }
 
-// Offset that is added to the array's numbers when they are printed.
+// Offset added to an array's numbers when printed: 1 for ranks that count from 0.
 int64_t PrintedOffset(const Array& array) { return array.unit == kRankFromZero ? 1 : 0; }
 
 std::string UnitText(const std::string& unit) { return unit == kRankFromZero ? "rank" : unit; }
 
-// `offset` is added to numbers.
+// Returns an element of an array as text. `offset` is added to numbers.
 std::string Cell(const ArrayData& data, size_t index, int64_t offset = 0) {
   return std::visit(
       [&](const auto& values) -> std::string {
@@ -83,7 +83,7 @@ TextTable AxisTable(const Record& record, const std::string& axis_name) {
   return table;
 }
 
-// Returns "layer 12, head 3".
+// Describes the element at an index: "layer 12, head 3".
 std::string Where(const Record& record, const Array& array, int64_t index) {
   std::string text;
   for (size_t i = array.axes.size(); i-- > 0;) {
@@ -124,13 +124,13 @@ std::string Extremes(const Record& record, const Array& array, const std::vector
                      Where(record, array, largest));
 }
 
-// Whether the array's last axis is layer, after another axis and without heads: [place, layer].
+// Returns whether an array's last axis is layer, after another axis, without heads: [place, layer].
 bool IsOverLayers(const Array& array) {
   return array.axes.size() > 1 && array.axes.back() == "layer";
 }
 
-// Returns the largest of the heads whose values begin at `begin`, "L23H2 0.25, L24H1 0.21"; for an
-// array over layers, the largest layers, "L23 0.25, L24 0.21".
+// Lists the heads with the largest of the values that begin at index `begin`, "L23H2 0.25, L24H1
+// 0.21"; for an array over layers, the largest layers, "L23 0.25, L24 0.21".
 template <typename T>
 std::string LargestHeads(const Record& record, const Array& array, const std::vector<T>& values,
                          size_t begin, size_t top) {
@@ -164,7 +164,7 @@ constexpr int64_t kMostHeadLines = 12;
 // Number of lines that list heads or layers of an array: 1 for [layer, head], one per index of a
 // short axis before these axes, 0 for other arrays.
 int64_t HeadLines(const Record& record, const Array& array) {
-  const bool ranked = array.unit == kRankFromZero;  // for ranks, the best are the smallest
+  const bool ranked = array.unit == kRankFromZero;  // for ranks, the smallest are the best
   const size_t own = IsOverHeads(array) ? 2 : IsOverLayers(array) ? 1 : 0;  // axes of a line
   if (ranked || own == 0 || !IsMeasured(array) || array.axes.size() > own + 1) return 0;
   const int64_t lines =
@@ -172,7 +172,7 @@ int64_t HeadLines(const Record& record, const Array& array) {
   return lines <= kMostHeadLines ? lines : 0;
 }
 
-// Returns the largest heads or layers, one line per index of the axis before layers and heads.
+// Lists the largest heads or layers, one line per index of the axis before them.
 std::string HeadsText(const Record& record, const Array& array, size_t top) {
   const int64_t lines = HeadLines(record, array);
   const auto stride = static_cast<size_t>(ElementCount(array.data) / std::max<int64_t>(1, lines));
@@ -233,7 +233,7 @@ std::string AttributeText(const Attribute& attribute) {
       attribute);
 }
 
-// Returns the indices of axes of size 1, with their names: "layer 12, head 3".
+// Describes the axes of size 1: "layer 12, head 3".
 std::string FixedPlaces(const Record& record, const Array& array) {
   std::string text;
   for (const std::string& name : array.axes) {

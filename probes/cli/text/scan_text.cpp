@@ -18,7 +18,7 @@
 namespace midscope::cli {
 namespace {
 
-// Returns the at most `most` items with the largest effects, the largest first.
+// Returns the indices of the items with the largest effects, at most `most`, the largest first.
 std::vector<size_t> Largest(const std::vector<ScanEffect>& effects, int64_t most) {
   std::vector<size_t> order(effects.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -51,7 +51,7 @@ std::string ShareText(const RecoveredShare& share) {
   return std::isnan(share.share) ? "-" : WithInterval(share.share, share.interval);
 }
 
-// Returns a table of shares with passages as columns and layers as rows.
+// Returns a table of recovered shares with passages as columns and layers as rows.
 TextTable ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
   const Scan& scan = *plan.scan;
   std::vector<std::string> header = {"layer"};
@@ -69,7 +69,7 @@ TextTable ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
   return table;
 }
 
-// Returns a table of the `most` items with the largest shares, with the share at each place.
+// Returns a table of the `most` items with the largest recovered shares, with shares by place.
 TextTable ShareTable(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
   std::vector<std::string> header = {plan.scan->kind, "share"};
   for (const int64_t place : plan.places) header.push_back("place " + PlaceText(plan, place));

@@ -25,7 +25,7 @@ constexpr const char* kAgainstOption = "attribution-against";
 // The terms that a layer adds to the stream, in the order of the axis `part`.
 enum Part : size_t { kHeads, kAttentionBias, kMlp, kParts };
 
-// Returns the factor by which the final norm scales this row.
+// Returns the factor by which the final norm scales a row of the stream.
 double NormFactor(const ModelConfig& config, std::span<const float> x) {
   const auto count = static_cast<double>(x.size());
   const double mean =
@@ -35,7 +35,7 @@ double NormFactor(const ModelConfig& config, std::span<const float> x) {
   return 1 / std::sqrt(squares / count + config.norm_epsilon);
 }
 
-// Returns a logit before the soft cap.
+// Returns a logit before the final soft cap.
 double Uncapped(const ModelConfig& config, float logit) {
   const double cap = config.final_softcap;
   return cap > 0 ? cap * std::atanh(logit / cap) : double{logit};
@@ -116,7 +116,7 @@ class AttributionProbe : public Probe {
         config_.HasMixer(layer) ? Dot(parts_.MixerOut(layer), direction) - sum : heads.constant;
   }
 
-  // Stores the contribution that the head reads from each key; returns their sum.
+  // Stores the contribution of each key to the head's term; returns the sum over keys.
   double ReadKeys(int64_t layer, int64_t head, std::span<const double> of_z) {
     const std::span<const float> weights = attention_.Row(layer, head);
     const std::span<const float> values = parts_.Values(layer);

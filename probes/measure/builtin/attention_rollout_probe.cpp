@@ -14,8 +14,8 @@
 namespace midscope {
 namespace {
 
-// Computes, for each prompt row, the norms of the stream at the input of each layer and of its
-// attention's update.
+// Computes, for each prompt row, the norm of the stream at the input of each layer and the norm of
+// the update by attention.
 class StreamNorms : public Hook {
  public:
   explicit StreamNorms(int64_t layers)
@@ -39,7 +39,7 @@ class StreamNorms : public Hook {
     }
   }
 
-  // Returns the mean over prompt rows of |a| / (|x| + |a|), [layer]; a: attention's update, x:
+  // Returns the mean over prompt rows of |a| / (|x| + |a|), [layer]; a: update by attention, x:
   // stream.
   std::vector<double> AttentionShares() const {
     std::vector<double> shares;
@@ -99,7 +99,7 @@ class RolloutProbe : public Probe {
 
  private:
   // Returns the rollout, [layer, key]. From the last layer down, runs each layer alone on a trace
-  // to get the patterns of all its rows, only a few of which are in memory at the same time.
+  // to get the attention patterns of all rows, a few rows at a time.
   std::vector<double> RollOut(const std::vector<double>& shares, size_t keys) {
     const std::vector<int32_t> ids = IdsToScore(input_.prompt.ids, input_.prompt.answer_ids);
     const auto rows = static_cast<int64_t>(ids.size());

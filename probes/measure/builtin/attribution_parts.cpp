@@ -17,7 +17,7 @@ void AddTokens(const Prompt& prompt, const PromptSpan& span, std::set<int32_t>& 
     tokens.insert(prompt.ids[static_cast<size_t>(i)]);
 }
 
-// Returns the tokens of pieces other than the gold passage that the gold passage lacks.
+// Returns the tokens that occur in pieces other than the gold passage, but not in the gold passage.
 std::set<int32_t> TokensOfOtherPieces(const Prompt& prompt) {
   std::set<int32_t> others;
   const PromptSpan* gold = prompt.FindSpan("gold");

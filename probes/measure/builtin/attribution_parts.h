@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an attribution decomposes, a difference of two logits, and the terms of the residual stream.
+// The two tokens whose logit difference is attributed, and the terms of the residual stream.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,18 @@ struct ComparedTokens {
 };
 
 // Chooses `token`, the first token of the answer or, without an answer, the likeliest token; and
-// `against`: the first token of `given` if that is not empty; otherwise, among tokens of other
-// named pieces that the gold passage lacks, the one with the largest logit (the best wrong piece);
-// if there are none, the likeliest other token. `logits`: [vocabulary], of the last prompt row.
-// Throws Error (usage) if `given` begins with the answer's token or has no tokens.
+// `against`: the first token of `given` if that is not empty; otherwise, among the tokens of other
+// named pieces that do not occur in the gold passage, the one with the largest logit (the best
+// wrong piece); if there are no such tokens, the likeliest other one. `logits`: [vocabulary], of
+// the last prompt row. Throws Error (usage) if `given` begins with the answer's token or has no
+// tokens.
 ComparedTokens FindComparedTokens(const Tokenizer& tokenizer, const Prompt& prompt,
                                   std::span<const float> logits, const std::string& given);
 
-// Reads the terms whose sum is the residual stream: for the last prompt row, reads the embedding,
-// each layer's z and MLP output, and the output of the last layer; of layers with a mixer all that
-// they add beside their MLP; with `values`, also every layer's values of all prompt rows, as
-// attention mixes them.
+// Reads the terms whose sum is the residual stream of the last prompt row: the embedding, each
+// layer's z and MLP output, the output of the last layer and, for layers with a mixer, everything
+// that they add except the MLP output. With `values`, also reads every layer's values of all prompt
+// rows, as attention mixes them.
 class StreamParts : public Hook {
  public:
   StreamParts(const ModelConfig& config, bool values);
@@ -42,7 +43,7 @@ class StreamParts : public Hook {
   std::span<const float> embedding() const { return embedding_; }      // [hidden]
   std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
-  // [hidden]: of the MLP, and of the layer's own embedding of the token (gemma4).
+  // [hidden]: what the MLP and the layer's own token embedding (gemma4) add.
   std::span<const float> MlpOut(int64_t layer) const;
   std::span<const float> MixerOut(int64_t layer) const;  // [hidden], of layers with a mixer
   // [key, key_value_heads * head_dim], clamped or normed if the model does so.

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// Adds the rows of one item: a number, a range, or the name of a passage.
+// Adds the prompt rows of one item of a list: a number, a range, or the name of a passage.
 void AddRows(const Prompt& prompt, std::string_view item, const std::string& option,
              std::set<int64_t>& rows) {
   const auto last = static_cast<int64_t>(prompt.ids.size()) - 1;

@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// Accepted values of such an option, for its help.
+// Describes the accepted values of an option that selects prompt rows, for its help.
 inline constexpr const char* kPromptRowsText =
     "tokens from 0, ranges and passages, such as 0-3,17,gold";
 

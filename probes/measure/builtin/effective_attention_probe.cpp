@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// The weights of the last prompt row in each layer with a mixer: [layer, head, key].
+// Reads the mixing weights of the last prompt row in each layer with a mixer: [layer, head, key].
 class EffectiveHook : public Hook {
  public:
   explicit EffectiveHook(const ModelConfig& config) : config_(config) {}

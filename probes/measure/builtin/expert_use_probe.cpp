@@ -41,7 +41,7 @@ class ExpertHook : public Hook {
   }
 
   int64_t tokens() const { return tokens_; }
-  // By layer with experts: [token].
+  // Choices of experts by layer with experts: [token].
   const std::map<int64_t, std::vector<Choices>>& of_layer() const { return of_layer_; }
 
  private:
@@ -73,7 +73,7 @@ class ExpertUse : public Probe {
       for (const Choices& of_token : of_tokens) {
         for (size_t i = 0; i < of_token.size(); ++i) {
           shares[of_token[i].second] += 1.0 / static_cast<double>(tokens);
-          // A hook may have assigned more experts to a row than the model uses.
+          // A hook may have assigned more experts to a token than the model uses.
           if (i >= choices) continue;
           expert[at + i] = of_token[i].second;
           weight[at + i] = of_token[i].first;

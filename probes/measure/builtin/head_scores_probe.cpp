@@ -27,7 +27,7 @@ constexpr const char* kAlphaOption = "score-alpha";
 constexpr const char* kSparseOption = "sparse-below";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// Scores of one kind of rows, before or after rotation; [layer, head].
+// Position-awareness scores of the rows before or after rotation; [layer, head].
 struct RowScores {
   RowScores(size_t heads, double given_alpha, double given_sparse)
       : alpha(given_alpha),
@@ -52,7 +52,7 @@ struct RowScores {
   double sparse;
   std::vector<int64_t> at_least;
   std::vector<int64_t> greater;
-  std::vector<int64_t> not_sparse;  // keys with at least sparse / tokens
+  std::vector<int64_t> not_sparse;  // number of keys with at least sparse / tokens
   std::vector<double> entropy;
 };
 
@@ -85,7 +85,7 @@ class ScoresProbe : public Probe {
         rotated_rows_(HookSite::kPattern, 1, [this](auto layer, auto head, auto, auto row) {
           rotated_.Count(Index(layer, head), row);
         }) {
-    // Models without position schemes (ALiBi) have no ratios; for others, errors are thrown.
+    // Models without position schemes (ALiBi) have no ratios; for other models, errors are thrown.
     if (config_.positions == PositionKind::kRotary) {
       plans_ = CompilePlans(scheme_, config_, keys_);
     }
@@ -192,15 +192,15 @@ class ScoresProbe : public Probe {
   int64_t keys_;
   ThresholdRule rule_;
   Intervention scheme_;
-  std::vector<AttentionPlan> plans_;  // [layer], for scheme_; empty: no position schemes
+  std::vector<AttentionPlan> plans_;  // [layer], plans under scheme_; empty: no position schemes
   RowScores plain_;
   RowScores rotated_;
   PatternRows plain_rows_;
   PatternRows rotated_rows_;
 };
 
-// Returns the mean over pairs of prompts of a correlation of the scores of heads [first, first +
-// count); scores: [prompt, head of any layer].
+// Returns a correlation between two prompts of the scores of heads [first, first + count), averaged
+// over pairs of prompts; scores: [prompt, head of any layer].
 template <typename F>
 double OverPairs(const std::vector<double>& scores, size_t heads, size_t first, size_t count,
                  const F& correlation) {

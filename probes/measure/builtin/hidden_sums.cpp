@@ -25,8 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kCharactersPerToken = 10;
-constexpr uint64_t kTextStream = 0x7e87;  // different from the streams of tasks and bootstrap
-// Work that can be repeated in less time is not stored, because writing would take as long.
+constexpr uint64_t kTextStream = 0x7e87;  // differs from the random streams of tasks and bootstrap
+// Seconds of work below which no checkpoint is written, because writing would take as long.
 constexpr double kWorthKeeping = 5;  // seconds
 
 HiddenSums Empty(const HiddenSumsRun& run) {
@@ -62,7 +62,8 @@ class Checkpoint {
     return sums;
   }
 
-  // Writes a checkpoint unless writing would take more than a tenth of the time.
+  // Called after a prompt: writes a checkpoint unless that would take more than a tenth of the
+  // time.
   void PromptDone(const HiddenSums& sums) {
     const double since = SecondsSince(last_);
     if (since >= run_.checkpoint_seconds && since >= 9 * cost_seconds_) Write(sums);

@@ -16,15 +16,15 @@
 namespace midscope {
 namespace {
 
-// Sample sizes of attention_plasticity: evenly spaced keys of the prompt's first half, which are
-// compared in pairs, and queries of its second half.
+// Numbers of keys and queries for attention_plasticity: evenly spaced keys of the prompt's first
+// half, compared in pairs, and queries of its second half.
 constexpr int64_t kPlasticityKeys = 32;
 constexpr int64_t kPlasticityQueries = 128;
 
 constexpr const char* kDriftArrays[] = {"key_slope", "query_centroid", "bias_strength",
                                         "key_position_correlation", "attention_plasticity"};
 
-// Rows [row, head, dimension] of one layer.
+// Values [row, head, dimension] of one layer.
 struct LayerRows {
   std::vector<float> values;
   int64_t heads = 0;
@@ -35,7 +35,7 @@ struct LayerRows {
   }
 };
 
-// Returns up to `most` evenly spaced numbers of [begin, end).
+// Returns up to `most` evenly spaced integers of [begin, end).
 std::vector<int64_t> Spaced(int64_t begin, int64_t end, int64_t most) {
   const int64_t count = end - begin;
   const int64_t taken = std::min(count, most);
@@ -77,7 +77,7 @@ class HeadMeasure {
   double Time(int64_t row) const { return static_cast<double>(row) - middle_; }
 
   // Adds half of the covariance with position, because queries and keys, at the same positions,
-  // form one sample.
+  // form one sample of two halves.
   void AddCovariance(const LayerRows& x, std::vector<double>& covariance) const {
     for (int64_t row = 0; row < rows_; ++row) {
       const std::span<const float> values = x.Row(row, head_);
@@ -104,8 +104,7 @@ class HeadMeasure {
     drift.correlation = variance > 0 ? with_time / std::sqrt(variance * of_time) : 0;
   }
 
-  // Returns the mean over pairs of keys of 4 p (1 - p); p: share of queries that prefer the first
-  // key.
+  // Returns the mean of 4 p (1 - p) over pairs of keys; p: share of queries that prefer the first.
   double Plasticity() const {
     const std::vector<int64_t> keys = Spaced(0, rows_ / 2, kPlasticityKeys);
     const std::vector<int64_t> queries = Spaced(rows_ / 2, rows_, kPlasticityQueries);
@@ -138,7 +137,7 @@ class HeadMeasure {
   double middle_;
 };
 
-// Stores the rotated rows of one layer at a time.
+// Stores the rotated queries and keys of one layer at a time.
 class DriftHook : public Hook {
  public:
   explicit DriftHook(const ModelConfig& config) : config_(config) {}
@@ -149,7 +148,7 @@ class DriftHook : public Hook {
     return {HookAccess::kRead, {0, rows_}};
   }
 
-  // All queries of a layer are passed before the last of its keys.
+  // A layer's queries are passed to hooks before its last keys.
   void OnActivation(HookView& view) override {
     const bool keys = view.point.site == HookSite::kRotatedKey;
     LayerRows& to = keys ? k_ : q_;
@@ -177,7 +176,7 @@ class DriftHook : public Hook {
 class DriftProbe : public Probe {
  public:
   explicit DriftProbe(const ProbeInput& input) : config_(input.decoder.config()), hook_(config_) {
-    // The first half needs at least two keys to compare.
+    // The first half of the prompt needs at least two keys to compare.
     if (input.prompt_tokens() < 4) {
       throw UsageError("probe 'key_drift'", "the prompt has fewer than 4 tokens",
                        "Give a longer one");

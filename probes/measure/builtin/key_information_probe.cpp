@@ -108,7 +108,8 @@ class PiecesProbe : public Probe {
     }
   }
 
-  // Returns sums and means over the tokens of a piece, both averaged over heads; [layer, piece].
+  // Returns sums and means of attention over each piece's tokens, averaged over heads; [layer,
+  // piece].
   std::pair<std::vector<double>, std::vector<double>> OverHeads() const {
     const size_t count = pieces_.size();
     const auto heads = static_cast<size_t>(heads_);

@@ -21,8 +21,8 @@ namespace {
 constexpr const char* kLensTop = "lens-top";
 constexpr const char* kLensAt = "lens-at";
 constexpr const char* kRowRank = "row_answer_rank";
-// Rows of several layers are decoded in one call up to this number, so that the output matrix is
-// read once for them.
+// Maximum number of rows of several layers that are decoded in one call, so that the output matrix
+// is read once for them.
 constexpr size_t kRowsPerCall = 128;
 
 float LensDot(std::span<const float> a, std::span<const float> b) {
@@ -38,7 +38,7 @@ float LensDot(std::span<const float> a, std::span<const float> b) {
   return static_cast<float>(sum);
 }
 
-// The positions whose rows are read: those of --lens-at, and the last one.
+// Returns the positions whose rows are read: the positions of --lens-at, and the last position.
 std::vector<int64_t> LensPositions(const ProbeInput& input) {
   std::vector<int64_t> rows = ChosenPromptRows(input.prompt, input.options.Text(kLensAt), kLensAt);
   const int64_t last = input.prompt_tokens() - 1;
@@ -84,7 +84,7 @@ class LayerLens : public Probe {
   }
 
  private:
-  // Appends the layer's rows, transported to the last layer.
+  // Appends the rows of a layer, multiplied by the matrix that transports them to the last layer.
   void AppendRows(int64_t layer, std::vector<float>* to) const {
     const auto hidden = static_cast<size_t>(decoder_.config().hidden);
     const size_t count = static_cast<size_t>(rows_.rows()) * hidden;
@@ -182,8 +182,8 @@ class LayerLens : public Probe {
 
   const Decoder& decoder_;
   std::string name_;
-  std::unique_ptr<const JacobianLensFile> lens_;  // null: none
-  int32_t answer_;                                // -1: none
+  std::unique_ptr<const JacobianLensFile> lens_;  // null: no matrices
+  int32_t answer_;                                // first token of the answer; -1: none
   int64_t top_;
   std::vector<int64_t> chosen_;  // ascending; the first of rows_
   ResidualRows rows_;
@@ -201,8 +201,8 @@ class LayerLens : public Probe {
   std::vector<double> row_answer_;
 };
 
-// Returns [cell]: the mean over samples of the lowest rank over positions. Ranks are padded with -1
-// where prompts have fewer positions.
+// Returns, for each of `cells`, the mean over samples of the lowest rank over positions. Ranks are
+// padded with -1 if prompts have fewer positions.
 std::vector<double> BestRowRanks(const Record& stacked, size_t cells, double samples) {
   const auto& ranks = ArrayValues<int64_t>(stacked, kRowRank);
   const auto positions = static_cast<size_t>(AxisOf(stacked, "position").size);

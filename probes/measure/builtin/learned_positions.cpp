@@ -22,10 +22,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // Frequencies are searched at multiples of 1 / (kFiner * positions) turns per position; the best
 // one is then refined.
 constexpr int64_t kFiner = 4;
-// Number of lowest frequencies that are fitted individually: mean and wave cannot be separated
-// there, so that the spectrum does not find the best wave.
+// Number of lowest frequencies that are fitted individually: there the spectrum does not find the
+// best wave, because it cannot separate mean and wave.
 constexpr int64_t kFittedFrequencies = 4 * kFiner;
-constexpr double kConstant = 1e-14;  // minimum of variance / squared mean
+constexpr double kConstant = 1e-14;  // maximum variance / squared mean of a constant
 constexpr int kRefinements = 32;
 constexpr int64_t kDistances = 256;  // maximum number, besides 0
 constexpr int64_t kStarts = 256;     // maximum number of positions i in the mean of a distance
@@ -35,7 +35,7 @@ int64_t Spaced(int64_t index, int64_t count, int64_t last) {
   return count <= 1 ? 0 : index * last / (count - 1);
 }
 
-// Multiplies without the operator's checks for infinities, which take most of its time.
+// Multiplies complex numbers without checks for infinities, which would take most of the time.
 Complex Times(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -62,7 +62,7 @@ void Transform(std::vector<Complex>* x) {
   }
 }
 
-// The values of one dimension by position, minus their mean.
+// The values of one dimension of a table by position, minus their mean.
 struct Curve {
   std::vector<double> values;
   double squares = 0;
@@ -79,13 +79,13 @@ Curve CurveOf(const std::vector<float>& table, int64_t positions, int64_t dimens
     value -= mean;
     curve.squares += value * value;
   }
-  // For a constant, only the rounding error of the mean remains.
+  // For a constant dimension, only the rounding error of the mean remains.
   if (curve.squares <= kConstant * mean * mean * static_cast<double>(positions)) curve.squares = 0;
   return curve;
 }
 
-// Returns the share of the curve's sum of squares that the best fit a + b cos + c sin of this
-// frequency (turns per position) explains.
+// Returns the share of the curve's sum of squares that the best fit a + b cos + c sin explains;
+// `frequency` in turns per position.
 double WaveShare(const Curve& curve, double frequency) {
   const Complex step = std::polar(1.0, 2 * std::numbers::pi * frequency);
   const auto count = static_cast<double>(curve.values.size());
@@ -121,7 +121,7 @@ struct Wave {
   double share = 0;
 };
 
-// Returns k for which k / padded turns per position fits best.
+// Returns the k for which a wave of k / padded turns per position fits best.
 int64_t BestMultiple(const Curve& curve, const std::vector<Complex>& spectrum) {
   const auto padded = static_cast<int64_t>(spectrum.size());
   int64_t best = 1;
@@ -182,7 +182,7 @@ std::vector<Complex> PaddedSpectrum(const Curve& curve) {
   return spectrum;
 }
 
-// Measurements of both tables, first the learned one.
+// Measurements of both tables, the learned and the sinusoidal one.
 struct Measured {
   std::vector<double> period, wave_share, in_order, power, similarity, centred_similarity, norm;
 };

@@ -13,7 +13,8 @@
 namespace midscope {
 namespace {
 
-// A value is massive if it exceeds both limits (arXiv 2402.17762, section 2).
+// A value is massive if it exceeds both limits, absolute and relative to the median (arXiv
+// 2402.17762, section 2).
 constexpr double kMassive = 100;
 constexpr double kMassiveOverMedian = 1000;
 
@@ -72,7 +73,7 @@ class LargestValues : public Hook {
     });
   }
 
-  // For ties, the earlier token comes first, then the lower channel.
+  // Inserts a value by magnitude; for ties, the earlier token comes first, then the lower channel.
   void Insert(const Value& value, std::vector<Value>& largest) const {
     const auto at = std::upper_bound(
         largest.begin(), largest.end(), value,

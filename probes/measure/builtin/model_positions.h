@@ -9,7 +9,7 @@
 
 namespace midscope {
 
-// Returns the model's table; null if its positions are not learned.
+// Returns the model's table of position embeddings; null if its positions are not learned.
 std::shared_ptr<const PositionTable> LearnedTableOf(const Decoder& decoder);
 
 }  // namespace midscope

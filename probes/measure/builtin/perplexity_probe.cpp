@@ -19,11 +19,10 @@
 namespace midscope {
 namespace {
 
-// Number of rows whose logits are in memory at the same time: 64 rows of a vocabulary of 49,152
-// need 13 MB.
+// Number of rows whose logits are in memory at the same time: 13 MB for a vocabulary of 49,152.
 constexpr int64_t kRowsAtOnce = 64;
 
-// Reads the residual stream after the last block, of rows from `first_row` on.
+// Reads the residual stream after the last block, for rows from `first_row` on.
 class LastBlockRows : public Hook {
  public:
   LastBlockRows(const ModelConfig& config, int64_t first_row)
@@ -60,8 +59,8 @@ class TextProbe : public Probe {
         intervention_(input.intervention),
         context_(input.context ? *input.context : JobContext{}),
         bin_(input.options.Integer("perplexity-bin")) {
-    // The default is the trained context under every setting, so that perplexities are compared
-    // over equal windows.
+    // The default window is the trained context under every setting, so that perplexities are
+    // compared over equal windows.
     const int64_t asked = input.options.Integer("window");
     window_ = asked > 0 ? asked : decoder_.config().trained_context;
     const int64_t longest = LongestRun(intervention_, decoder_.config());
@@ -116,9 +115,9 @@ class TextProbe : public Probe {
   }
 
  private:
-  // Runs a window and returns the mean over its targets.
+  // Runs a window and returns the mean negative log-likelihood of its targets.
   double RunWindow(const TextWindow& window, const JobContext& context) {
-    // The row before a target predicts it.
+    // The logits of the row before a target predict it.
     const int64_t first_row = window.first_target - 1 - window.begin;
     LastBlockRows rows(decoder_.config(), first_row);
     RunRequest request;
@@ -210,7 +209,7 @@ class TextProbe : public Probe {
   int64_t window_ = 0;
   int64_t stride_ = 0;
   bool beyond_ = false;                  // whether windows exceed the context
-  std::vector<double> nll_;              // [position - 1]
+  std::vector<double> nll_;              // [position - 1], nats
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };
 

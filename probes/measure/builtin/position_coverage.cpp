@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-// The coverage by the samples of one sampler.
+// The distances and positions covered by the samples of one sampler.
 struct Shown {
   std::vector<double> coverage;        // [samples]
   std::vector<int64_t> pairs;          // [distance]
@@ -32,7 +32,7 @@ Shown Count(const SampledPositions& positions, int64_t samples, const JobContext
     const std::vector<int64_t> ids = positions.draw(sample).position_id;
     for (const int64_t id : ids) ++shown.sample_counts[static_cast<size_t>(id)];
     distances.Add(ids);
-    // When all distances are covered, nothing more is added.
+    // When all distances are covered, the coverage no longer changes.
     if (covered < context || sample + 1 == samples) {
       shown.pairs = distances.Counts();
       for (size_t distance = 0; distance < shown.pairs.size(); ++distance) {

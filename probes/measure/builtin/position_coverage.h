@@ -14,10 +14,10 @@
 
 namespace midscope {
 
-// Limit of the context, because every distance is counted separately.
+// Maximum context, in tokens; limited because every distance is counted separately.
 inline constexpr int64_t kLongestCoveredContext = 1 << 20;
 
-// A sampler for a request and options, ready to draw.
+// A sampler of position ids with its request and options, ready to draw.
 struct SampledPositions {
   std::string sampler;  // "cream"
   PositionRequest request;
@@ -28,7 +28,7 @@ struct SampledPositions {
 SampledPositions MakeSampledPositions(const PositionSampler& sampler,
                                       const PositionRequest& request, const OptionSet& options);
 
-// Returns record `positions` of `samples` samples from number `first` on: position_id and
+// Draws samples `first` to first + samples - 1 and returns record `positions`: position_id and
 // token_index [sample, token], integers. Throws Cancelled.
 Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t samples,
                        const JobContext& job);
@@ -36,11 +36,11 @@ Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t
 // Returns record `position_coverage` of samples 0 to `samples` - 1 of each sampler; all samplers
 // must have the same context:
 // clang-format off
-//   coverage [sampler, samples]: share of the distances 0 to L-1 that are between some query and
-//   key of so many samples (D_r of CREAM, arXiv 2406.07138, Eq. 2, united over samples);
+//   coverage [sampler, samples]: share of the distances 0 to L-1 that occur between a query and a
+//   key in the first samples (D_r of CREAM, arXiv 2406.07138, Eq. 2, united over samples);
 //   pairs_per_sample [sampler, distance]: mean number of pairs of that distance;
-//   first_sample [sampler, distance]: number of samples after which the distance is there; 0: never;
-//   shown [sampler, position]: share of the samples that hold the position id. The middle of CREAM
+//   first_sample [sampler, distance]: number of samples after which the distance occurs; 0: never;
+//   shown [sampler, position]: share of the samples with the position id. The middle of CREAM
 //   is the part between its ends, which are 1.
 // clang-format on
 // Throws Error (usage) if the context exceeds kLongestCoveredContext; Cancelled.

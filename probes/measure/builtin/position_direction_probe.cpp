@@ -27,7 +27,7 @@ double BringToLength1(std::span<double> values) {
   return length;
 }
 
-// Analyses the stream of one layer at a time, [prompt row, hidden].
+// Analyses the drift of the stream with position in one layer at a time, [prompt row, hidden].
 class StreamDrift : public Hook {
  public:
   explicit StreamDrift(int64_t hidden) : hidden_(static_cast<size_t>(hidden)) {}
@@ -72,7 +72,7 @@ class StreamDrift : public Hook {
     directions.insert(directions.end(), covariance.begin(), covariance.end());
   }
 
-  // Returns the correlation of the stream along the direction with position.
+  // Returns the correlation between position and the stream's component along the direction.
   double Correlation(const std::vector<double>& direction, double of_time) const {
     std::vector<double> along(static_cast<size_t>(rows_));
     double mean = 0;

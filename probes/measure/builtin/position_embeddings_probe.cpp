@@ -18,11 +18,11 @@ namespace midscope {
 namespace {
 
 constexpr const char* kName = "position_embeddings";
-// Limit, because the cost of similarities grows with its square.
+// Maximum number of positions; the time for similarities grows with its square.
 constexpr int64_t kMostPositions = 8192;
 constexpr double kBase = 10000;
 
-// Returns the table [position, channel].
+// Returns the table of position embeddings [position, channel].
 std::vector<float> TableOf(const Decoder& decoder, int64_t positions) {
   std::vector<float> table;
   for (int64_t position = 0; position < positions; ++position) {

@@ -27,7 +27,7 @@ std::set<std::string> ReadNames(std::string_view text) {
   return names;
 }
 
-// Probes may share an option.
+// Returns whether the list has an option of that name, because probes may share an option.
 bool HasOption(const std::vector<Parameter>& options, const std::string& name) {
   return std::any_of(options.begin(), options.end(),
                      [&](const Parameter& option) { return option.name == name; });

@@ -25,8 +25,8 @@ PromptSpan RequireSpan(const Prompt& prompt, const std::string& name) {
                    "Give --span gold=TEXT and --span question=TEXT, or take a task's prompt");
 }
 
-// Collects the attention to the gold passage's tokens, averaged over the rows from the question on;
-// [layer, head, gold token].
+// Collects the attention to the gold passage's tokens, averaged over the prompt rows from the
+// question on; [layer, head, gold token].
 class QuestionAttention {
  public:
   QuestionAttention(const ModelConfig& config, const PromptSpan& gold, RowRange rows)
@@ -51,8 +51,8 @@ class QuestionAttention {
   PatternRange patterns_;
 };
 
-// Returns the sum of those differences that exceed their mean minus two standard deviations; for a
-// single token, the difference.
+// Returns the sum over gold tokens of the differences (question minus null question) that exceed
+// their mean minus two standard deviations; for a single token, its difference.
 double CalibratedSum(std::span<const double> question, std::span<const double> null_question) {
   std::vector<double> differences;
   for (size_t i = 0; i < question.size(); ++i)

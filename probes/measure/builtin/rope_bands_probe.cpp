@@ -46,11 +46,11 @@ const ModelConfig& RequireRotation(const ModelConfig& config) {
                    "Take a model with rotary embedding");
 }
 
-// Sums the products of rotated query and key by rotary pair, and of the unrotated rest, over those
-// keys of each target to which the last query can attend.
+// Sums the products of the last query and the keys of each target that it can attend to, by rotary
+// pair, and over the unrotated dimensions.
 class BandSums : public Hook {
  public:
-  // `pairs`: number of rotary pairs, [layer].
+  // `pairs`: [layer], number of rotary pairs.
   BandSums(const ModelConfig& config, const std::vector<Target>& targets, std::vector<size_t> pairs)
       : config_(config), targets_(targets), pairs_(std::move(pairs)) {
     width_ = static_cast<size_t>(config.rope_dimensions / 2);
@@ -67,7 +67,7 @@ class BandSums : public Hook {
     return {};
   }
 
-  // A layer's query is passed before its keys.
+  // A layer's query is passed to hooks before its keys.
   void OnActivation(HookView& view) override {
     const auto* values = static_cast<const float*>(view.data);
     const auto row = static_cast<size_t>(config_.QueryWidth(view.point.layer));
@@ -92,8 +92,8 @@ class BandSums : public Hook {
                static_cast<size_t>(config_.heads) +
            static_cast<size_t>(head);
   }
-  // Computes the means over the target's keys, multiplied by `scale`: `bands` [target, layer, head,
-  // pair] and `rest`.
+  // Computes the means over each target's keys, multiplied by `scale`: `bands` [target, layer,
+  // head, pair] and `rest`.
   void TakeMeans(double scale, std::vector<double>& bands, std::vector<double>& rest) {
     for (size_t head = 0; head < rest_.size(); ++head) {
       const size_t layer = head / static_cast<size_t>(config_.heads);

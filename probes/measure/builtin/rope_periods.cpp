@@ -30,7 +30,7 @@ struct Scheme {
   double magnitude = 1;
 };
 
-// Formats 500000 as such, not as 5e+05.
+// Formats a number without an exponent: 500000, not 5e+05.
 std::string PlainNumber(double value) {
   const bool is_whole = value == std::floor(value) && std::abs(value) < 1e15;
   return is_whole ? std::to_string(static_cast<int64_t>(value)) : NumberText(value);

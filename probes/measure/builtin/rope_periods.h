@@ -14,24 +14,24 @@ struct RopeQuestion {
   int64_t dimensions = 128;  // number of rotated dimensions; even
   double base = 1e4;         // > 1
   int64_t context = 4096;    // trained context, in tokens
-  double factor = 1;         // > 1: also compute PI, NTK and YaRN with this factor
-  double new_base = 0;       // > 1: also compute this base
-  // Both > 0: also compute two heads with these position ratios of Ms-PoE, each as a scheme; a
-  // head's periods grow by its ratio.
+  double factor = 1;         // if > 1, also compute PI, NTK and YaRN with this factor
+  double new_base = 0;       // if > 1, also compute this base
+  // If least_ratio and largest_ratio are > 0, also compute two heads with these position ratios of
+  // Ms-PoE, each as a scheme; a head's periods grow by its ratio.
   double least_ratio = 0;
   double largest_ratio = 0;
 };
 
-// Throws Error (usage) if the number of dimensions is odd or a number is out of range.
+// Throws Error (usage) if the number of dimensions is odd or another number is out of range.
 void CheckRopeQuestion(const RopeQuestion& question);
 
 // Returns record `rope`. The first scheme is always `none`; those of Ms-PoE have the name of the
 // term and the head: `ms-poe(min=1.2, max=1.8), least ratio`. Arrays:
 // clang-format off
 //   frequency (radians a position), period (positions), turns (within the context), completes
-//   (whether that is one or more) [scheme, pair]; first_pair_over_context (-1: all pairs turn
+//   (whether turns >= 1) [scheme, pair]; first_pair_over_context (-1: all pairs turn
 //   within the context), dimensions_within_context, dimensions_within_stretched (context * factor),
-//   base (NaN where frequencies come from no one base), magnitude [scheme];
+//   base (NaN if the frequencies are not from a single base), magnitude [scheme];
 //   similarity, decay_bound [scheme, distance], distances up to the stretched context: the logit of
 //   a query and key of ones, over its value at distance 0 (the mean of cos(distance * theta), which
 //   sinusoidal encodings have as their inner product too), and the upper bound of Su et al. (arXiv

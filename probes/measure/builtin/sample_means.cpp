@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// statistic(values of all samples), for each of [...].
+// Returns statistic(values of all samples) for each index of [...], from values [sample, ...].
 template <typename Statistic>
 std::vector<double> OverSamples(const std::vector<double>& values, size_t samples,
                                 Statistic statistic) {

@@ -10,12 +10,12 @@
 
 namespace midscope {
 
-// Returns the means of values [sample, ...] over samples, [...]. Ignores NaN; NaN if all values are
-// NaN.
+// Returns the means of values [sample, ...] over samples, [...]. NaN values are ignored; the mean
+// is NaN if all values are NaN.
 std::vector<double> MeanOverSamples(const std::vector<double>& values, size_t samples);
 
-// Returns an array `name`_half_width with half the 95 % interval of each of these means, by
-// Student's t; NaN if fewer than two samples have a number.
+// Returns an array `name`_half_width with half the 95 % interval, by Student's t, of each mean over
+// samples; NaN if fewer than two samples have a number.
 Array HalfWidthOverSamples(const std::string& name, const std::vector<std::string>& axes,
                            const std::vector<double>& values, size_t samples);
 

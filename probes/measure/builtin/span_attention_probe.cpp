@@ -19,8 +19,8 @@
 namespace midscope {
 namespace {
 
-// Returns the gold span first, so that span indices do not depend on its position, then the others
-// in the order of the text.
+// Returns the spans with the gold span first, so that span indices do not depend on its position,
+// then the others in text order.
 std::vector<PromptSpan> OrderedSpans(const Prompt& prompt) {
   std::vector<PromptSpan> spans = prompt.spans;
   if (spans.empty()) {
@@ -146,7 +146,7 @@ class FoldedProbe : public Probe {
   std::vector<double> sink_mass_;
 };
 
-// Returns the values [sample, place, layer, head] of one head of one layer, [sample][place].
+// Returns one head's values, [sample][place], from values [sample, place, layer, head].
 std::vector<double> OfHead(const std::vector<double>& values, size_t samples, size_t places,
                            size_t heads, size_t head) {
   std::vector<double> out;
@@ -155,7 +155,7 @@ std::vector<double> OfHead(const std::vector<double>& values, size_t samples, si
   return out;
 }
 
-// Adds the attention on every passage by its rank in the text, if all prompts have equally many.
+// Adds the attention on every passage by its rank in the text, if all prompts have the same number.
 void AddPassageMeans(const Record& stacked, size_t samples, Record& record) {
   const Axis* spans = stacked.FindAxis("span");
   if (!spans || !stacked.FindArray("span_first_token")) return;

@@ -128,8 +128,8 @@ std::string StatedJson(const OptionSet& options) {
   return json.dump();
 }
 
-// The published sizes: 200 chunks of text (the public code's default), 100 examples of 50 pairs
-// with the gold pair before 12, 24 or 36 others.
+// Returns the preset's sizes; published: 200 chunks of text (the public code's default), 100
+// examples of 50 pairs with the gold pair before 12, 24 or 36 others.
 ChannelPreset ReadPreset(const OptionSet& options) {
   if (options.Text("preset") == "quick") return {};
   return {200, "kv", "50", "13,25,37", 100, 100};
@@ -156,7 +156,8 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
   return factors;
 }
 
-// The public code adds no BOS to random text, and to examples only if a chat template writes it.
+// Returns the prompt format. The public code adds no BOS to random text, and to examples only if a
+// chat template writes it.
 PromptFormat ReadFormat(const OptionSet& options) {
   PromptFormat format = ReadPromptFormat(options);
   const bool is_code = options.Text("variant") == "code";

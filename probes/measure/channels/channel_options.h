@@ -29,32 +29,32 @@ void CheckChannelOptions(const OptionSet& options);
 
 // Values that several options determine together.
 
-// The defaults of a preset; options on the command line override them.
+// Default values of several options, selected by option --preset; other options override them.
 struct ChannelPreset {
   int64_t prompts = 24;
   std::string validate = "list";
   std::string pairs = "10";
-  std::string key_value_places;  // "": the task's default
+  std::string key_value_places;  // gold places; "": the task's default
   int64_t list_examples = 100;
   int64_t key_value_examples = 40;
 };
 
-// Whether the option has no effect without a validation.
+// Returns whether the option affects only the validation.
 bool IsOfTrials(const std::string& option);
 ChannelPreset ReadPreset(const OptionSet& options);
-// Throws Error (usage) if they are not a list of numbers. `is_code`: the variant is the public
-// code.
+// Returns the values of option --factors. Throws Error (usage) if they are not a list of numbers.
+// `is_code`: use the default of the public code.
 std::vector<double> ReadFactors(const OptionSet& options, bool is_code);
 PromptFormat ReadFormat(const OptionSet& options);
-// Returns the kind of validation; the ablation without a validation set has none.
+// Returns the kind of validation; "none" for --ranking no-validation.
 std::string ValidationKind(const OptionSet& options);
 
 // Returns the default layers in which a positional channel is scaled: from a quarter (rounded up)
-// to five sixths of the model's layers, 8-25 of 30; close to the published ones.
+// to five sixths of the model's layers, 8-25 of 30; close to the published layers.
 LayerSet MiddleLayers(int64_t model_layers);
 
-// Returns the paper's layers (Table 5) for a number of layers: 10-22 of 28, 10-25 of 32, 10-34 of
-// 40, 10-42 of 48; nullopt if the paper has no model with that number.
+// Returns the layers in which the paper scales channels (Table 5), for a model's number of layers:
+// 10-22 of 28, 10-25 of 32, 10-34 of 40, 10-42 of 48; nullopt for other numbers.
 std::optional<LayerSet> PublishedLayers(int64_t model_layers);
 
 // How a search for channels (channel_search.h) selects and orders its candidates: the paper's rule,
@@ -63,8 +63,9 @@ enum class SearchRanking {
   kFull,            // channels with a trend in more layers than the threshold, smoothest first
   kNoMonotonicity,  // all channels, smoothest first; smoothness is the minimum over all examined
                     // layers
-  kNoSmoothness,    // channels with a trend in any layer, by the number of such layers
-  kNoValidation,    // the top channels by that number, smoothest first; not validated
+  kNoSmoothness,    // channels with a trend in any layer, by the number of layers with a trend
+  kNoValidation,    // the top channels by number of layers with a trend, smoothest first; not
+                    // validated
 };
 
 struct RankingName {

@@ -20,9 +20,9 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kFirstDrawn =
-    30;  // earlier values exceed all others by far (massive activations)
+    30;  // first plotted position; earlier values exceed all others by far (massive activations)
 
-// Finds the trends of one channel in all layers.
+// Finds the trend of one channel in every layer.
 ChannelScore ScoreTrends(const HiddenSums& sums, int64_t channel, int64_t skip, const CubicFit& fit,
                          std::vector<size_t>& layers) {
   std::vector<size_t> rising;
@@ -77,7 +77,7 @@ void AddCurves(const HiddenSums& sums, const ChannelSearchOptions& options,
       means.insert(means.end(), series.begin(), series.end());
       const std::vector<double> fitted =
           fit.Fitted(sums.Series(layer, channel, options.trend_skip));
-      // The fit and the plotted range may begin at different positions.
+      // The cubic fit and the plotted range may begin at different positions.
       const size_t take = std::min(drawn, fitted.size());
       fits.insert(fits.end(), drawn - take, static_cast<float>(kMissing));
       fits.insert(fits.end(), fitted.end() - static_cast<ptrdiff_t>(take), fitted.end());
@@ -122,7 +122,7 @@ void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& 
         "channel search",
         fmt::format("the model has {} layers, of which the search leaves none", config.layers));
   }
-  constexpr int64_t kLeastWindow = 5;  // minimum for a cubic
+  constexpr int64_t kLeastWindow = 5;  // minimum window for a cubic
   if (options.smoothing_window > 1 && options.smoothing_window < kLeastWindow) {
     throw UsageError(
         "option --smoothing",

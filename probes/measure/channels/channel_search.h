@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Search for positional channels: channels of the residual stream that rise or fall with position
-// in most layers, for any text (Yu et al., "Mitigate Position Bias in Large Language Models via
-// Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
+// in most layers, whatever the text (Yu et al., "Mitigate Position Bias in Large Language Models
+// via Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
 // PositionalHidden). Hidden states are averaged over prompts of random characters. A channel's
 // trend in a layer is the trend of its cubic fit; channels with a trend in enough layers are
 // ordered by smoothness. The validation selects the one to scale (channel_validation.h).
@@ -33,8 +33,8 @@ enum class SearchVariant { kPaper, kCode };
 
 struct ChannelSearchOptions {
   HiddenSumsPlan states;          // 24 prompts by default; the public code runs 200
-  int64_t trend_skip = 100;       // number of first positions excluded from the trend ...
-  int64_t smoothness_skip = 200;  // ... and of the smoothness
+  int64_t trend_skip = 100;       // number of first positions excluded from the trend
+  int64_t smoothness_skip = 200;  // number of first positions excluded from the smoothness
   int64_t smoothing_window = 11;  // 0 or 1: no smoothing before second differences
   int64_t threshold = 0;  // epsilon: a channel needs a trend in more layers than this (kFull)
   SearchRanking ranking = SearchRanking::kFull;
@@ -59,13 +59,13 @@ struct ChannelScore {
 // Returns the scores of all channels, ordered by channel.
 std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSearchOptions& options,
                                         const JobContext& context);
-// Returns the candidates in the order of the ranking; ties: lower channel. `top` only limits
-// kNoValidation.
+// Returns the candidates in the order of the ranking; for ties, the lower channel first. `top` is
+// used only by kNoValidation.
 std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
                                        SearchRanking ranking, int64_t top);
 
 inline constexpr const char* kChannelSearchRecord = "channel_search";
-// Attribute of a preliminary record: the number of prompts that the final one is the mean of.
+// Attribute of a preliminary record: the number of prompts over which the final record averages.
 inline constexpr const char* kPlannedPrompts = "planned_prompts";
 // Returns record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
 // smoothest_layer [channel]; if there are candidates, ranked_channel [rank], and for the first

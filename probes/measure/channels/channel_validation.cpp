@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kControlStream = 0xc047;
 
-// Whether the loss uses the example at this place.
+// Returns whether the loss includes the example at this place.
 bool IsRequested(const SampleOutcome& outcome, size_t place, size_t places, ValidationLoss loss) {
   return !loss.one_place || static_cast<size_t>(outcome.sample) % places == place;
 }
@@ -29,7 +29,7 @@ double Divisor(const SampleOutcome& outcome, size_t place, ValidationLoss loss) 
   return loss.per_token ? static_cast<double>(outcome.answer_tokens[place]) : 1.0;
 }
 
-// Returns the losses of one setting, [example], with examples in ascending order.
+// Returns the losses of one setting by example, in ascending order of examples.
 std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, size_t setting,
                                   size_t places, ValidationLoss loss) {
   std::vector<double> losses;

@@ -36,7 +36,7 @@ constexpr int64_t kMeasuredTokens = 256;
 std::string SearchFile(const std::string& out) { return out.empty() ? "" : out + ".search"; }
 std::string ValidationFile(const std::string& out) { return out + ".validation"; }
 
-// Checks the validation first, because the search may take hours.
+// Checks the validation before the search, which may take hours.
 void CheckValidation(const FindChannelsRun& run) {
   if (!run.validation) return;
   const ValidationPlan& plan = run.validation->plan;
@@ -97,7 +97,7 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
   return run.run_trials ? run.run_trials(std::move(sweep), inner) : RunSweep(sweep, inner);
 }
 
-// Passes on what the prompts so far show, at every power of two: the ranking takes longer than a
+// Reports the ranking over the prompts so far, at every power of two: ranking takes longer than a
 // prompt on fast devices.
 void ReportSoFar(const FindChannelsRun& run, const HiddenSums& so_far, const JobContext& context) {
   if (!run.on_partial || !std::has_single_bit(static_cast<uint64_t>(so_far.prompts))) return;
@@ -122,7 +122,7 @@ double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
   RunRequest request;
   request.ids = ids;
   run.decoder->RunOne(request,
-                      context);  // not timed: also reads weights
+                      context);  // not timed, because it also reads weights
   const double measured = SecondsOf([&] { run.decoder->RunOne(request, context); });
   const HiddenSumsPlan& states = run.search.states;
   return measured * static_cast<double>(states.prompts * states.tokens) /
@@ -244,7 +244,7 @@ double EstimateSeconds(const FindChannelsRun& run, const JobContext& context) {
 
 namespace {
 
-// Makes validation examples differ from the samples of a sweep with the same seed.
+// Offset of sample numbers: validation examples differ from samples of a sweep of the same seed.
 constexpr int64_t kValidationSeedOffset = 1'000'000;
 
 int64_t IntegerOr(const OptionSet& options, const std::string& name, int64_t otherwise) {
@@ -264,7 +264,7 @@ LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers
   return MiddleLayers(model_layers);
 }
 
-// Whether random text, which never has a chat template, begins with BOS.
+// Returns whether random text, which never has a chat template, begins with BOS.
 bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
   return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
 }
@@ -283,7 +283,7 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   const std::string kind = ValidationKind(options);
   if (kind == "none") return std::nullopt;
   constexpr const char* kList = "list:lines=20";
-  // By default, uses another task if the answers of the list task are not single tokens.
+  // If the answers of the list task are not single tokens, the default is another task.
   const bool is_list =
       kind == "list" && (options.IsSet("validate") || FitsTokenizer(decoder.tokenizer(), kList));
   ValidationRequest request;

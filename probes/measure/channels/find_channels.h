@@ -21,11 +21,11 @@
 
 namespace midscope {
 
-// Options of the validation; `trials` come from the ranking.
+// Options of the validation; its plan's `trials` are set after the ranking.
 struct ValidationRequest {
   ValidationPlan plan;          // without trials
   std::vector<double> factors;  // factors tried for every candidate
-  bool control = false;         // whether to try as many random channels, too
+  bool control = false;         // whether to try the same number of random channels, too
 };
 
 struct FindChannelsRun {
@@ -36,42 +36,43 @@ struct FindChannelsRun {
   // Prefix of the files of unfinished work (UnfinishedFiles); "": no such files.
   std::string out;
   bool resume = false;
-  // Called with preliminary results; may be empty. Record channel_search after 1, 2, 4, 8, ...
-  // prompts has the attribute kPlannedPrompts, and before the validation it is final; record
-  // channel_validation after every example but the last has kPlannedExamples.
+  // Called with preliminary results; may be empty. Called with record channel_search after 1, 2, 4,
+  // 8, ... prompts (with the attribute kPlannedPrompts) and, when final, before the validation; and
+  // with record channel_validation after every example but the last (with the attribute
+  // kPlannedExamples).
   std::function<void(const Record&)> on_partial = {};
-  std::vector<Hook*> hooks = {};  // not owned; only used in the search, before states are read
-  // Sums of an earlier search with the same states, or empty ones; updated by the search, also on
-  // Cancelled. Not owned; may be null.
+  std::vector<Hook*> hooks = {};  // not owned; used only in the search; run before states are read
+  // Hidden-state sums of an earlier search with the same plan of states, or empty; the search adds
+  // to them, also on Cancelled. Not owned; may be null.
   HiddenSums* sums = nullptr;
-  // Runs the trials; if empty, RunSweep does.
+  // Runs the sweep of validation trials; if empty, RunSweep runs it.
   std::function<SweepResult(SweepRun run, const JobContext& context)> run_trials = {};
 };
 
-// Returns everything that affects the numbers, as JSON.
+// Returns everything that affects the results of a search, as JSON.
 std::string FindChannelsPlanJson(const FindChannelsRun& run);
 
-// Returns the files of unfinished work for `out`: OUT.search (sums of hidden states),
-// OUT.validation (a sweep's file) with its journal.
+// Returns the names of the files of unfinished work for `out`: OUT.search (sums of hidden states),
+// OUT.validation (a sweep's file) and its journal.
 std::vector<std::string> UnfinishedFiles(const std::string& out);
 void RemoveUnfinishedFiles(const std::string& out);
-// Throws Error (usage) if one of these files exists and `resume` is false.
+// Throws Error (usage) if a file of unfinished work exists for `out` and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
-// Whether there are files of an interrupted search beside `out`.
+// Returns whether there are files of an interrupted search beside `out`.
 bool HasUnfinishedSearch(const std::string& out);
 
-// Returns records channel_search and, if there is a validation and a candidate, channel_validation
-// and the sweep's outcome_means. Throws Error: (usage) if unfinished work exists and `resume` is
-// false, (failure) if it has another plan; Cancelled.
+// Runs the search. Returns records channel_search and, if there is a validation and a candidate,
+// channel_validation and the sweep's outcome_means. Throws Error: (usage) if unfinished work exists
+// and `resume` is false, (failure) if the unfinished work has another plan; Cancelled.
 std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context);
 
-// Estimated duration in seconds, from a timed prefill and from one example at one place under
-// `none` and under one trial.
+// Returns the estimated duration of a search in seconds, from a timed prefill and from one
+// validation example at one place, run under `none` and under one trial.
 double EstimateSeconds(const FindChannelsRun& run, const JobContext& context);
 
 // Makes the search that `options` (which include ChannelOptions, channel_options.h) describe,
-// without files. Throws Error (usage) if it does not fit the model.
+// without files. Throws Error (usage) if the options do not fit the model.
 FindChannelsRun ReadChannelOptions(const OptionSet& options,
                                    std::shared_ptr<const Decoder> decoder);
 

@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kSkippedShare = 4;  // skips at most a quarter of a short prompt
 
 void CheckHiddenMemory(const ModelConfig& config, int64_t tokens, size_t layers) {
-  // States are captured in float32 for every layer, and summed in float64 for the layers of the
-  // search.
+  // Bytes of the hidden states: captured in float32 for every layer, summed in float64 for the
+  // layers of the search.
   const int64_t bytes =
       tokens * config.hidden * (config.layers * 4 + static_cast<int64_t>(layers) * 8);
   if (bytes <= kPromptChannelsBytes) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds the channels that rise or fall with position in one prompt: applies the rule of the search
-// (channel_search.h) to the hidden states of this prompt, in one run. These also depend on the
-// text's content, so that fewer channels are monotone than in the mean over prompts of random text.
+// (channel_search.h) to the hidden states of this prompt, in one run. Hidden states of one prompt
+// also depend on its content, so fewer channels are monotone than in the mean over prompts of
+// random text.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ ChannelSearchOptions ForPrompt(ChannelSearchOptions options, int64_t tokens);
 
 // Runs the prompt once, without its answer, under the intervention, and returns record
 // prompt_channels: the arrays and attributes of channel_search, with `prompts` 1. `top`: number of
-// candidates with curves. Throws Error (usage) if the prompt does not fit the context, is too
-// short, or its hidden states need more than kPromptChannelsBytes bytes; Cancelled.
+// candidates for which curves are returned. Throws Error (usage) if the prompt does not fit the
+// context, is too short, or its hidden states need more than kPromptChannelsBytes bytes; Cancelled.
 inline constexpr int64_t kPromptChannelsBytes = int64_t{4} << 30;
 Record RankPromptChannels(const Decoder& decoder, const Prompt& prompt,
                           const Intervention& intervention, const ChannelSearchOptions& options,

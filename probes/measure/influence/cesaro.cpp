@@ -25,7 +25,7 @@ std::vector<double> CesaroInfluence(int64_t tokens, int64_t layers, double alpha
 std::vector<double> RelativeByPart(std::span<const double> by_token, int64_t parts) {
   const auto tokens = std::ssize(by_token);
   const double mean_of_all = Mean(by_token);
-  // Returns the first token whose part is not before this one.
+  // Returns the first token of part `part`, or of a later part.
   const auto first = [&](int64_t part) { return (part * tokens + parts - 1) / parts; };
   std::vector<double> relative;
   for (int64_t part = 0; part < parts; ++part) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names of the records of `midscope influence` and of their arrays, and the options that state
-// which gradients are computed. Readers that do not compute gradients, such as the window, need
-// nothing else.
+// which gradients are computed. Code that only reads the records, such as the window, needs no
+// other header.
 #pragma once
 
 #include <vector>
@@ -13,24 +13,24 @@ namespace midscope {
 // Returns the options cotangents, cotangent-seed and parts.
 std::vector<Parameter> GradientOptions();
 
-// The norms by token of each prompt, [sample, place, layer, token].
+// Record of the gradients' norms by token of each prompt, [sample, place, layer, token].
 inline constexpr const char* kInfluenceRecord = "influence";
-// Means over samples, [place, ...].
+// Record of the means over samples, [place, ...].
 inline constexpr const char* kInfluenceByPlaceRecord = "influence_by_place";
 
-// The two gradients: of the answer's log likelihood, and of the output as a whole.
+// Arrays of the two gradients: of the answer's log likelihood, and of the output as a whole.
 inline constexpr const char* kAnswerGradient = "answer_gradient";
 inline constexpr const char* kOutputGradient = "output_gradient";
 inline constexpr const char* kInfluenceKinds[] = {kAnswerGradient, kOutputGradient};
 
-// The closed form for even attention (cesaro.h) that is fitted to kOutputGradient at the
+// Arrays of the closed form for even attention (cesaro.h), fitted to kOutputGradient at the
 // embeddings, with the attributes of its fit.
 inline constexpr const char* kClosedFormByPart = "closed_form_by_part";    // [part]
 inline constexpr const char* kClosedFormByShare = "closed_form_by_share";  // [share]
 inline constexpr const char* kClosedFormAlpha = "closed_form_alpha";
 inline constexpr const char* kClosedFormDifference = "closed_form_difference";
 
-// The attribute of both records that names the model: "embedded@init".
+// Attribute of both records with the name of the model: "embedded@init".
 inline constexpr const char* kInfluenceModel = "model";
 
 }  // namespace midscope

@@ -30,7 +30,7 @@ bool Overlap(const PromptSpan& a, const PromptSpan* b) {
   return b != nullptr && a.token_begin < b->token_end && b->token_begin < a.token_end;
 }
 
-// Returns for each token whether it is part of the passage of that name, or of a distractor.
+// Returns, for each token, whether it is in the passage of that name (or in any distractor).
 std::vector<uint8_t> TokensOf(const Prompt& prompt, const std::string& name) {
   const PromptSpan* gold = prompt.FindSpan(kGold);
   const PromptSpan* question = prompt.FindSpan(kQuestion);
@@ -43,7 +43,7 @@ std::vector<uint8_t> TokensOf(const Prompt& prompt, const std::string& name) {
   return tokens;
 }
 
-// Returns the mean over the chosen tokens, [layer], of norms [layer, token]; NaN if there are none.
+// Returns the mean over the chosen tokens of norms [layer, token]; [layer]; NaN if none are chosen.
 std::vector<double> MeansOver(const std::vector<double>& norms,
                               const std::vector<uint8_t>& chosen) {
   std::vector<double> means;
@@ -67,7 +67,7 @@ std::vector<double> LayersByPart(const std::vector<double>& norms, size_t tokens
   return relative;
 }
 
-// Returns the axis of equal parts of the prompt, by their middles in percent.
+// Returns the axis of equal parts of the prompt; values: the middles of the parts in percent.
 Axis ShareAxis() {
   Axis axis = CountedAxis(kShare, kShares);
   axis.unit = "%";
@@ -142,7 +142,7 @@ Record InfluenceRecord(const Prompt& prompt, const ActivationGradients& found, i
 
 namespace {
 
-// The number of values of an array of one sample and place.
+// Returns the number of values of a stacked array for one sample and place.
 size_t CellSize(const Record& record, const Array& array) {
   size_t size = 1;
   for (size_t axis = 2; axis < array.axes.size(); ++axis)
@@ -150,7 +150,7 @@ size_t CellSize(const Record& record, const Array& array) {
   return size;
 }
 
-// Returns the values of the samples, [place * cell][sample].
+// Returns the values of a stacked array by sample, [place * cell][sample].
 std::vector<std::vector<double>> BySample(const Record& record, const Array& array) {
   const auto& values = std::get<std::vector<double>>(array.data);
   const size_t row = CellSize(record, array) * static_cast<size_t>(AxisOf(record, "place").size);
@@ -159,7 +159,7 @@ std::vector<std::vector<double>> BySample(const Record& record, const Array& arr
   return columns;
 }
 
-// The mean over samples of each element with its 95 % interval.
+// The mean over samples of each element, with its 95 % interval.
 struct Means {
   std::vector<double> mean;
   std::vector<double> low;
@@ -173,7 +173,7 @@ struct Means {
   }
 };
 
-// Adds NAME_low and NAME_high.
+// Adds arrays NAME_low and NAME_high.
 void AddInterval(const std::string& name, const std::string& unit, Means means, Record* record) {
   const std::vector<std::string> axes = {"place", "layer"};
   record->arrays.push_back(

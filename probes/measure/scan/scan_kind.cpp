@@ -20,7 +20,7 @@ namespace midscope {
 
 namespace {
 
-// Returns the chosen layers that have attention.
+// Returns the layers of `layers` that have attention.
 std::vector<int64_t> Attending(const ModelConfig& config, const LayerSet& layers) {
   std::vector<int64_t> attending;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
@@ -29,7 +29,7 @@ std::vector<int64_t> Attending(const ModelConfig& config, const LayerSet& layers
   return attending;
 }
 
-// Returns items for parts of layers, heads ('H') or groups ('G'); [layer, part].
+// Returns scan items for parts of layers: heads ('H') or groups ('G'); [layer, part].
 std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter) {
   std::vector<ScanItem> items;
   for (const int64_t layer : Attending(config, layers)) {
@@ -46,7 +46,7 @@ ScanItem LayerItem(int64_t layer) {
   return {fmt::format("L{}", layer), std::to_string(layer), {layer}};
 }
 
-// Returns numbered items. `thing`: their kind, "channel". If `chosen` is empty, all `count` items.
+// Returns numbered scan items. `thing`: kind of item, "channel". If `chosen` is empty, all items.
 std::vector<ScanItem> Numbered(const std::string& thing, std::vector<int64_t> chosen,
                                int64_t count) {
   if (chosen.empty()) {
@@ -222,7 +222,7 @@ bool Takes(const ScanKind& kind, const std::string& option) {
   return std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
 }
 
-// Returns "of heads, groups: " for an option of these kinds.
+// Returns the text before an option's help with the kinds that use it: "of heads, groups: ".
 std::string OfKinds(const std::string& option) {
   std::string text;
   for (const ScanKind& kind : ScanKinds()) {
@@ -274,7 +274,7 @@ ScanRange ReadScanRange(const OptionSet& options) {
   CheckKindOptions(options, kind);
   ScanRange range;
   if (options.IsSet("layers")) {
-    // Parsed in the same way as in terms.
+    // Layers are parsed in the same way as in intervention terms.
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
     range.layers = ParseIntervention(text).Find<ChannelScaling>()->layers;
   }

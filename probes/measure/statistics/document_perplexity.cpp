@@ -59,7 +59,7 @@ void AddDocumentPerplexity(const std::vector<DocumentPerplexity>& documents,
     if (values.empty()) continue;
     cells[i].document_perplexity = Mean(values);
     const Interval interval = MeanInterval(values);
-    // No perplexity is below 1; NaN, for a single document, stays NaN.
+    // Clips the interval at 1, the least perplexity; NaN, for a single document, stays NaN.
     cells[i].document_perplexity_interval = {interval.low < 1 ? 1 : interval.low, interval.high};
   }
 }

@@ -13,11 +13,11 @@
 
 namespace midscope {
 
-// The record, and the array of means in record outcome_means.
+// Name of the record of perplexities, and of the array of means in record outcome_means.
 inline constexpr const char* kDocumentPerplexity = "document_perplexity";
 
 struct DocumentPerplexity {
-  std::string document;            // SampleOutcome::group of its windows
+  std::string document;            // name: SampleOutcome::group of its windows
   int64_t windows = 0;             // samples
   int64_t tokens = 0;              // scored tokens
   std::vector<double> perplexity;  // [setting]; NaN if the setting was run on none of its windows
@@ -29,8 +29,9 @@ struct DocumentPerplexity {
 std::vector<DocumentPerplexity> DocumentPerplexities(std::vector<SampleOutcome> outcomes,
                                                      size_t settings);
 
-// Sets the cells' mean over documents, each with the same weight, as Table 3 of CREAM (arXiv
-// 2406.07138) has it, with Student's t over documents. `cells`: [setting].
+// Sets document_perplexity of the cells to the mean over documents, each with the same weight, as
+// in Table 3 of CREAM (arXiv 2406.07138), with an interval by Student's t over documents. `cells`:
+// [setting].
 void AddDocumentPerplexity(const std::vector<DocumentPerplexity>& documents,
                            std::vector<CellStatistics>& cells);
 

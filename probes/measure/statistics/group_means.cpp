@@ -17,7 +17,7 @@ std::string ParentOf(const std::string& data_set) {
   return slash == std::string::npos ? "" : data_set.substr(0, slash);
 }
 
-// The outcomes of the data sets, by name.
+// The outcomes of each data set, by name.
 using OutcomesOf = std::vector<std::pair<std::string, std::vector<SampleOutcome>>>;
 
 OutcomesOf ByDataSet(const std::vector<SampleOutcome>& outcomes) {
@@ -33,7 +33,7 @@ const OutcomeMeasure* MeasureNamed(const std::vector<OutcomeMeasure>& measures,
   return found == measures.end() ? nullptr : &*found;
 }
 
-// Returns the means over samples and places, [setting].
+// Returns the means of a measure over samples and places, [setting].
 std::vector<double> SetMeansOf(const std::vector<SampleOutcome>& outcomes, const std::string& name,
                                size_t settings, size_t places) {
   const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
@@ -57,7 +57,7 @@ std::vector<double> GroupAverage(const std::vector<const GroupMean*>& of, size_t
   return average;
 }
 
-// Returns the mean over the groups `of`, whose samples are `outcomes`.
+// Returns the mean over the groups `of`. `outcomes`: all samples of these groups.
 GroupMean JoinedGroup(const std::string& name, GroupKind kind,
                       const std::vector<const GroupMean*>& of,
                       const std::vector<SampleOutcome>& outcomes, const std::string& measure,

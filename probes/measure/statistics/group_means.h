@@ -18,10 +18,10 @@ struct GroupMean {
   GroupKind kind = GroupKind::kDataSet;
   int64_t data_sets = 1;
   int64_t samples = 0;
-  // [setting], over places. A data set's mean is over its samples, a group's over its data sets,
-  // and that of all groups over the groups. NaN if the setting was not run on one of these.
+  // [setting]: mean over places. A data set's mean is over its samples, a group's over its data
+  // sets, and that of all groups over the groups. NaN if the setting was not run on one of these.
   std::vector<double> mean;
-  // As above, but all samples have the same weight, independent of their data set.
+  // [setting]: mean over places in which all samples have the same weight, whatever their data set.
   std::vector<double> pooled;
 };
 
@@ -31,7 +31,8 @@ struct MeasureGroups {
   std::vector<GroupMean> groups;  // each group before its data sets, "all" last
 };
 
-// Returns the means of each measure of the outcomes; empty if there are fewer than two data sets.
+// Returns the means by data set and group of each measure of the outcomes; empty if there are fewer
+// than two data sets.
 std::vector<MeasureGroups> GroupMeansOf(const std::vector<SampleOutcome>& outcomes, size_t settings,
                                         size_t places);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr double kNormalQuantile = 1.959963984540054;
 constexpr int kHalvings = 60;
 
-// Returns P(|T| <= t) as a function of theta = atan(t / sqrt(degrees)), by the finite series for
-// integer degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+// Returns P(|T| <= t) for Student's t as a function of theta = atan(t / sqrt(degrees)), by the
+// finite series for integer degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 double StudentMass(double theta, int64_t degrees) {
   const double cos2 = std::cos(theta) * std::cos(theta);
   const bool odd = degrees % 2 != 0;
@@ -43,7 +43,7 @@ Interval WilsonInterval(double share, double samples, double quantile) {
   const double centre = (share + z2 / (2 * samples)) / (1 + z2 / samples);
   const double half = quantile / (1 + z2 / samples) *
                       std::sqrt(share * (1 - share) / samples + z2 / (4 * samples * samples));
-  // Avoids rounding errors at the ends, where the bounds are exactly 0 and 1.
+  // Avoids rounding errors at shares of 0 and 1, where a bound is exactly 0 or 1.
   return {share <= 0 ? 0 : std::max(0.0, centre - half),
           share >= 1 ? 1 : std::min(1.0, centre + half)};
 }
@@ -51,8 +51,8 @@ Interval WilsonInterval(double share, double samples, double quantile) {
 // Returns Tango's statistic for the hypothesis that the difference is `delta`; it decreases with
 // delta.
 double TangoScore(double gained, double lost, double samples, double delta) {
-  // The maximum likelihood estimate of the probability of `lost` under the hypothesis: the larger
-  // root of 2 n q^2 + b q + c = 0.
+  // Maximum likelihood estimate of the probability of `lost` under the hypothesis: the larger root
+  // of 2 n q^2 + b q + c = 0.
   const double b = -gained - lost + (2 * samples - gained + lost) * delta;
   const double c = -lost * delta * (1 - delta);
   const double root = std::sqrt(std::max(0.0, b * b - 8 * samples * c));
@@ -70,8 +70,8 @@ Interval TangoInterval(double gained, double lost, double samples, double quanti
           observed >= 1 ? 1 : WhereRising(observed, 1, quantile, fallen)};
 }
 
-// The effective number: the number of independent samples that give the same variance of the mean
-// over cells, and the quantile to use with it.
+// The effective number of samples: the number of independent samples that give the same variance of
+// the mean over cells, and the quantile to use with it.
 struct Effective {
   double samples = 0;
   double quantile = kNormalQuantile;
@@ -95,8 +95,8 @@ Effective EffectiveSamples(std::span<const double> rows, size_t columns, double 
 
 double StudentQuantile(int64_t degrees_of_freedom) {
   if (degrees_of_freedom < 1) return HUGE_VAL;
-  // Above this number, the series is long, and the first terms of the expansion in 1 / degrees
-  // (Abramowitz and Stegun, 26.7.5) are accurate to 1e-12.
+  // Above this number of degrees of freedom, the series is long, and the first terms of the
+  // expansion in 1 / degrees (Abramowitz and Stegun, 26.7.5) are accurate to 1e-12.
   constexpr int64_t kSeries = 2000;
   if (degrees_of_freedom > kSeries) {
     const double z = kNormalQuantile;

@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Different from the streams of statistics.cpp.
+// Seed of the random signs, different from the streams of statistics.cpp.
 constexpr uint64_t kJointStream = 0x30147;
 
 // Computes |t| of columns from the sums of their signed values; signs do not change the sums of
@@ -26,7 +26,8 @@ class StudentsT {
     const double rest = std::max(squares_[column] - sum * sum / samples_, 0.0);
     return std::abs(sum) / std::sqrt(rest * samples_ / (samples_ - 1));
   }
-  // Lower bound that counts as equal to t, because sums in another order differ in the last bits.
+  // Returns the lower bound from which a value counts as equal to t, because sums in another order
+  // differ in the last bits.
   static double AtLeast(double t) { return t * (1 - 1e-9); }
 
  private:

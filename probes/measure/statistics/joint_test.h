@@ -18,7 +18,7 @@ namespace midscope {
 // including the observed signs, whose largest |t| over columns is at least the column's |t|. A
 // sample's sign is changed in all columns together, so that correlated columns (heads of one layer)
 // cost less power than with Holm's adjustment; the probability of any false finding is at most the
-// level that p is compared with. A column of zeros has p 1; all p are NaN for fewer than two
+// level that p is compared with. For a column of zeros p is 1; all p are NaN for fewer than two
 // samples or if a value is NaN. Throws Cancelled.
 std::vector<double> JointPValues(std::span<const double> differences, size_t columns, uint64_t seed,
                                  int permutations = kPermutations, const JobContext& context = {});

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// A measured quantity and its member of SampleOutcome.
+// A measure and the member of SampleOutcome with its values.
 struct Described {
   const char* name;
   const char* unit;
@@ -81,7 +81,7 @@ double Gap(const MeasureRows& rows, std::span<const double> column_means) {
   return *high - *low;
 }
 
-// Joins each sample's rows of both settings, because they are resampled together.
+// Joins each sample's rows of two settings, because they are resampled together.
 std::vector<double> SideBySide(const MeasureRows& rows, const MeasureRows& others) {
   std::vector<double> both;
   both.reserve(2 * rows.values.size());
@@ -105,7 +105,7 @@ Interval BootstrapDifference(const MeasureRows& rows, const MeasureRows& others,
       });
 }
 
-// Returns the mean over places of each sample.
+// Returns the mean over places for each sample.
 std::vector<double> SampleMeans(std::span<const double> values, size_t places) {
   std::vector<double> means;
   means.reserve(values.size() / places);

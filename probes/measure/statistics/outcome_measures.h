@@ -11,36 +11,37 @@
 
 namespace midscope {
 
-// ROUGE-1, ROUGE-2, ROUGE-L.
+// Number of ROUGE scores of a text: ROUGE-1, ROUGE-2, ROUGE-L.
 inline constexpr size_t kRougeKinds = 3;
-// Value of an answered place if there is none.
+// Place of the answered piece if the text gives the answer of no piece.
 inline constexpr int64_t kNoPlace = -1;
 
 // The outcome of one sample. Arrays are [setting, place], row-major, unless stated otherwise; empty
 // if not requested.
 struct SampleOutcome {
   int64_t sample = 0;
-  std::vector<double> answer_nll;             // nats, summed over the answer's tokens
-  std::vector<uint8_t> correct;               // greedy continuation equals the answer
-  std::vector<uint8_t> choice_correct = {};   // a right choice is the likeliest
+  std::vector<double> answer_nll;             // nats, sum over the answer's tokens
+  std::vector<uint8_t> correct;               // whether the greedy continuation is the answer
+  std::vector<uint8_t> choice_correct = {};   // whether a right choice is the likeliest
   std::vector<double> generation_score = {};  // 0 to 1, by the task's scorer
-  // [setting, place, kRougeKinds]: the scores whose geometric mean is the task's score.
+  // [setting, place, kRougeKinds]: ROUGE scores whose geometric mean is the task's score.
   std::vector<double> rouge = {};
   // [setting]: why the setting could not be run on this sample; "" if it was run. Empty: all were
   // run. Other arrays are meaningless for a setting that was not run.
   std::vector<std::string> failures = {};
   // [setting]: whether a prompt exceeds the context. Empty: no prompt does.
   std::vector<uint8_t> beyond_context = {};
-  std::vector<int64_t> answer_tokens = {};  // [place]
-  // [place]: answer_nll of the source of patches, in nats. Empty: nothing is patched.
+  std::vector<int64_t> answer_tokens = {};  // number of answer tokens, [place]
+  // [place]: answer_nll of the answer in the source run of patches, in nats. Empty: nothing is
+  // patched.
   std::vector<double> source_nll = {};
   // Properties of generated text (sample_generation.h). Places are numbered as in the task;
-  // kNoPlace: none. Places are empty if the pieces have no answers.
+  // kNoPlace: none. Arrays of places are empty if the pieces have no answers.
   std::vector<uint8_t> generation_cut = {};
   std::vector<uint8_t> generation_empty = {};
   std::vector<int64_t> answered_place = {};
-  std::vector<int64_t> first_piece_place = {};  // [place]
-  std::vector<int64_t> last_piece_place = {};   // [place]
+  std::vector<int64_t> first_piece_place = {};  // place of the first piece, [place]
+  std::vector<int64_t> last_piece_place = {};   // place of the last piece, [place]
   // [setting]: wall time in seconds; NaN if not run. Empty in a scan.
   std::vector<double> setting_seconds = {};
   // [place]: whether the task cut the prompt, and the index of the gold piece's first token (-1: it
@@ -59,11 +60,11 @@ enum class MeasureKind {
   kAmount,  // any numbers >= 0
   kShare,   // 0 or 1 in every sample
   kScore,   // between 0 and 1
-  kRouge,   // the geometric mean of three means, each between 0 and 1
+  kRouge,   // ROUGE: the geometric mean of three means, each between 0 and 1
 };
 
-// The values of one measure for every sample and cell. Which measures a sweep has depends on its
-// scoring.
+// The values of one measure for every sample and cell [setting, place]. The measures of a sweep
+// depend on how it scores answers.
 struct OutcomeMeasure {
   std::string
       name;  // "answer_nll", "accuracy", "choice_accuracy", "right_share", "generation_score"
@@ -78,10 +79,10 @@ struct OutcomeMeasure {
   bool Ran(size_t sample, size_t setting) const { return ran.empty() || ran[sample][setting] != 0; }
 };
 
-// Returns the measures that the outcomes have.
+// Returns the measures for which the outcomes have values.
 std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes);
 
-// Values of one measure, [sample, place, width].
+// Values of one measure under one setting, [sample, place, width].
 struct MeasureRows {
   MeasureKind kind = MeasureKind::kAmount;
   size_t width = 1;
@@ -93,11 +94,11 @@ struct MeasureRows {
 };
 
 // Returns the values of one setting at `count` of `places` places from `first_place` on, for the
-// samples on which it and all settings of `with` were run.
+// samples on which this setting and all settings of `with` were run.
 MeasureRows RowsOf(const OutcomeMeasure& measure, size_t setting, size_t places, size_t first_place,
                    size_t count, const std::vector<size_t>& with = {});
 
-// Returns the measure at each place, from the means of the columns; [place].
+// Returns the measure at each place, computed from the means of the columns; [place].
 std::vector<double> PlaceMeans(const MeasureRows& rows);
 
 struct MeanWithInterval {
@@ -105,28 +106,29 @@ struct MeanWithInterval {
   Interval interval;
 };
 
-// Mean over samples and places. The interval is NaN for fewer than two samples. Method by kind:
+// Returns the mean of a measure over samples and places. The interval is NaN for fewer than two
+// samples. Method by kind:
 // clang-format off
 //   kAmount  Student's t over the samples' means
 //   kShare   Wilson's score; over several places on the effective number of samples
-//   kScore   Student's t, cut to 0..1; Wilson's score where all samples are alike
+//   kScore   Student's t, cut to 0..1; Wilson's score if all samples are equal
 //   kRouge   percentile bootstrap over samples
 // clang-format on
 MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed);
 
-// Mean of `rows` minus that of `others`, paired by sample. Method by kind:
+// Returns the mean of `rows` minus the mean of `others`, paired by sample. Method by kind:
 // clang-format off
 //   kAmount  Student's t over the samples' differences
 //   kShare   Tango's score; over several places on the effective number of samples
-//   kScore   Student's t, cut to -1..1; Tango's score where all differences are alike
+//   kScore   Student's t, cut to -1..1; Tango's score if all differences are equal
 //   kRouge   percentile bootstrap over samples
 // clang-format on
 MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
-// p value of that difference in a two-sided permutation test, which changes signs of the samples'
-// differences; for kRouge, swaps each sample's two rows.
+// Returns the p value of the mean difference between `rows` and `others` in a two-sided permutation
+// test, which changes signs of the samples' differences; for kRouge, swaps each sample's two rows.
 double DifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
 
-// Name of the interval's method, for tables and files: "Wilson's score".
+// Return the name of the method of an interval, for tables and files: "Wilson's score".
 std::string MeanMethod(MeasureKind kind, bool over_places);
 std::string DifferenceMethod(MeasureKind kind, bool over_places);
 inline constexpr const char* kBootstrapMethod = "percentile bootstrap over samples";
@@ -135,8 +137,8 @@ inline constexpr const char* kBootstrapMethod = "percentile bootstrap over sampl
 // chance.
 ColumnEffect PlaceEffect(const MeasureRows& rows, uint64_t seed);
 
-// The gap: largest minus smallest of PlaceMeans. Its bootstrap interval, and interval and p value
-// of the difference of two gaps.
+// Returns the gap: largest minus smallest of PlaceMeans. The other functions return its bootstrap
+// interval, and interval and p value of the difference of two gaps.
 double GapOf(const MeasureRows& rows);
 Interval GapInterval(const MeasureRows& rows, uint64_t seed);
 Interval GapDifferenceInterval(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);

@@ -19,7 +19,7 @@ const OutcomeMeasure* Find(const std::vector<OutcomeMeasure>& measures, const st
   return nullptr;
 }
 
-// Returns the measure that is used as accuracy: without likelihood, the generation score.
+// Returns the measure that is used as accuracy: without likelihoods, the generation score.
 const OutcomeMeasure* FindAccuracy(const std::vector<OutcomeMeasure>& measures) {
   const OutcomeMeasure* accuracy = Find(measures, "accuracy");
   return accuracy ? accuracy : Find(measures, "generation_score");
@@ -132,7 +132,7 @@ struct MeanArray {
   const char* description;
   double CellStatistics::*mean;
   Interval CellStatistics::*interval;
-  bool always;  // whether it exists even if not requested
+  bool always;  // whether the array exists even if its measure was not requested
 };
 
 constexpr MeanArray kMeanArrays[] = {

@@ -21,7 +21,7 @@ Eigen::Map<const Vector> AsVector(std::span<const double> values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
-// Returns a matrix with row i: 1, t, t^2, t^3 at t = (i - centre) / scale.
+// Returns a matrix whose row i is 1, t, t^2, t^3 at t = (i - centre) / scale.
 Terms Powers(int64_t points, double centre, double scale) {
   Terms powers(points, kTerms);
   for (int64_t i = 0; i < points; ++i) {
@@ -31,8 +31,7 @@ Terms Powers(int64_t points, double centre, double scale) {
   return powers;
 }
 
-// Returns the weights of a window's values in the value of its cubic fit at `place` (0: first
-// value).
+// Returns the weights with which a window's values enter its cubic fit at `place` (0: first value).
 std::vector<double> WeightsAt(int64_t window, double place) {
   const Terms powers = Powers(window, place, static_cast<double>(window) / 2);
   // The cubic's value at `place` is its constant term: the first row of the pseudo-inverse.
@@ -42,7 +41,7 @@ std::vector<double> WeightsAt(int64_t window, double place) {
   return {row.begin(), row.end()};
 }
 
-// Finds the smallest and largest value; returns false if they are equal.
+// Finds the smallest and largest value of a series; returns false if they are equal.
 bool FindRange(std::span<const double> values, double& low, double& high) {
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
   low = *lowest;
@@ -56,7 +55,7 @@ bool FindRange(std::span<const double> values, double& low, double& high) {
 
 struct CubicFit::Basis {
   Terms powers;
-  Terms steps;  // powers at the next position minus powers at this one
+  Terms steps;  // row i: powers at position i + 1 minus powers at position i
   Eigen::HouseholderQR<Terms> qr;
 
   Eigen::Matrix<double, kTerms, 1> Coefficients(std::span<const double> values) const {

@@ -13,8 +13,8 @@ namespace midscope {
 enum class Trend { kNone, kRising, kFalling };
 
 // Least-squares cubic fits to series of `points` values at positions 0, 1, .... Uses QR with a
-// centred and scaled variable, because powers up to 700^3 are too ill-conditioned for normal
-// equations.
+// centred and scaled variable, because with powers up to 700^3 normal equations are too
+// ill-conditioned.
 class CubicFit {
  public:
   // Throws std::logic_error for fewer than 5 points.
@@ -39,21 +39,21 @@ class CubicFit {
 // centred between two positions, which shifts the result by half a position.
 class CubicSmoother {
  public:
-  // With a window of 0 or 1, values are unchanged. Throws std::logic_error for windows of 2 to 4.
+  // `window`: number of values; 0 or 1 leaves values unchanged. Throws std::logic_error for 2 to 4.
   explicit CubicSmoother(int64_t window);
 
-  // Returns as many values as are given; there must be at least `window`.
+  // Returns the smoothed values, as many as are given; there must be at least `window`.
   std::vector<double> Smoothed(std::span<const double> values) const;
 
  private:
   int64_t window_;
-  int64_t offset_;                              // index of an inner position in its window
-  std::vector<double> inner_;                   // [window]
+  int64_t offset_;             // index, within its window, of a value away from the ends
+  std::vector<double> inner_;  // weights away from the ends, [window]
   std::vector<std::vector<double>> at_places_;  // [index in the window][window]
 };
 
-// Sum of squared second differences of the series, scaled to [0, 1] and smoothed; smaller is
-// smoother. NaN if all values are equal or one is NaN.
+// Returns the sum of squared second differences of the series, scaled to [0, 1] and smoothed;
+// smaller is smoother. NaN if all values are equal or one is NaN.
 double Roughness(std::span<const double> values, const CubicSmoother& smoother);
 
 }  // namespace midscope

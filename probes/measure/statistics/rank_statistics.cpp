@@ -61,7 +61,7 @@ double SpearmanCorrelation(std::span<const double> a, std::span<const double> b)
 
 double KendallTau(std::span<const double> a, std::span<const double> b) {
   CheckSizes(a, b);
-  int64_t agreement = 0;  // pairs in the same order minus pairs in the opposite one
+  int64_t agreement = 0;  // number of pairs in the same order minus pairs in the opposite order
   int64_t untied_a = 0;
   int64_t untied_b = 0;
   for (size_t i = 0; i < a.size(); ++i) {

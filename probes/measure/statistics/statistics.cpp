@@ -16,12 +16,12 @@
 namespace midscope {
 namespace {
 
-// Streams of random numbers, different from those of tasks.
+// Seeds of random number streams, different from those of tasks.
 constexpr uint64_t kBootstrapStream = 0xb007;
 constexpr uint64_t kPermutationStream = 0x9e7;
 
-// Lower bound that counts as equal to `observed`, because sums in another order differ in the last
-// bits.
+// Returns the lower bound from which a value counts as equal to `observed`, because sums in another
+// order differ in the last bits.
 double AtLeast(double observed) { return std::abs(observed) * (1 - 1e-12) - 1e-300; }
 
 double Share(int64_t as_far, int64_t drawn) {
@@ -32,7 +32,7 @@ double Share(int64_t as_far, int64_t drawn) {
 class Signs {
  public:
   explicit Signs(uint64_t seed) : random_(seed, kPermutationStream) {}
-  // Returns signs [first, first + 64).
+  // Returns the 64 signs from number `first` on.
   uint64_t At(uint64_t first) const {
     const uint64_t shift = first % 64;
     const uint64_t low = random_.At(first / 64) >> shift;
@@ -199,8 +199,8 @@ uint64_t SwappedBytes(uint64_t bytes, uint64_t one, uint64_t other) {
   return bytes ^ (difference << 8 * one | difference << 8 * other);
 }
 
-// Permutes the values of each of `rows` and adds them to `sums`. The order is drawn in a register:
-// values that are swapped in memory wait for each other.
+// Permutes the values of each row and adds them to `sums`. The order of a row is drawn in a
+// register, because values that are swapped in memory wait for each other.
 template <size_t kColumns>
 void PermuteRows(std::span<double> rows, SplitMix64& random, std::array<double, kColumns>& sums) {
   for (double* row = rows.data(); row < rows.data() + rows.size(); row += kColumns) {
@@ -215,7 +215,7 @@ void PermuteRows(std::span<double> rows, SplitMix64& random, std::array<double, 
   }
 }
 
-// Permutes the cells, of `width` values each, of rows.
+// Permutes the cells, of `width` values each, within every row.
 class CellPermuter {
  public:
   CellPermuter(size_t cells, size_t width, uint64_t seed)
@@ -223,7 +223,7 @@ class CellPermuter {
     for (size_t left = 0; left <= cells; ++left) bounds_.emplace_back(std::max<size_t>(left, 1));
   }
 
-  // Permutes the cells of every row; returns the columns' means.
+  // Permutes the cells of every row; returns the means of the columns.
   std::vector<double> Permute(std::vector<double>& rows) {
     std::vector<double> means(cells_ * width_);
     if (width_ == 1 && cells_ <= kKnownColumns) {
@@ -250,7 +250,7 @@ class CellPermuter {
   size_t cells_;
   size_t width_;
   SplitMix64 random_;
-  std::vector<SplitMix64::Bound> bounds_;  // by number of remaining cells
+  std::vector<SplitMix64::Bound> bounds_;  // random bounds by number of remaining cells
 };
 
 // Runs the permutations. `numbers` computes one number per cell from the columns' means.
@@ -311,7 +311,7 @@ double SwapPValue(std::span<const double> rows, std::span<const double> others, 
     std::copy_n(others.data() + row * columns, columns, pair + columns);
   }
   // [row / 64]: one bit per row, 1 if it is swapped. Each draw changes the bits of the previous
-  // draw.
+  // one.
   std::vector<uint64_t> swapped((count + kSignsAtOnce - 1) / kSignsAtOnce);
   std::vector<double> one(columns);
   std::vector<double> two(columns);

@@ -35,7 +35,7 @@ ChannelPeriods PeriodsOfChannels(std::span<const float> values, int64_t channels
     double largest = 0;
     size_t best = 0;
     for (size_t bin = 1; 2 * bin <= positions; ++bin) {
-      // Only the bin at half the number of positions has no mirror image.
+      // Every frequency has a mirror image except half a turn per position.
       const double power = std::norm(spectrum[bin]) * (2 * bin == positions ? 1 : 2);
       all += power;
       if (power <= largest) continue;
