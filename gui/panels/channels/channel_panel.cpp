@@ -322,7 +322,7 @@ void ChannelPanel::ShowChannel() {
   Draw();
 }
 
-// Offers only the file's layers and channels; those of a sample are read later.
+// Offers only the file's layers and channels; the values of a sample are read later.
 void ChannelPanel::FollowFile() {
   const Record* hidden = session()->record(Side::kA, kHiddenChannelsRecord);
   if (session()->model() || !hidden) return;
