@@ -399,7 +399,7 @@ class Session : public QObject {
   // Requests missing prompts or records after an awaited model or prompt failed to arrive.
   void Resume();
   bool AnyOlder() const;
-  // Whether a request of that kind has no reply yet.
+  // Whether a request of the given kind still awaits its reply.
   bool Awaits(RequestKind kind) const;
   void CollectSide(Side side, ScreenRecords& screen) const;
   void CollectMeans(std::vector<Record>& records) const;
