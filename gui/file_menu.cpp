@@ -279,7 +279,7 @@ void FileMenu::OpenWaiting() {
 }
 
 // Runs as soon as the prompts are shown, because panels discard the view of other prompts; later
-// changes by the user are kept. Values that need records are restored when these arrive.
+// changes by the user are kept. Values that need records are restored when the records arrive.
 void FileMenu::RestoreWaitingView() {
   const nlohmann::json view = std::exchange(waiting_view_, nullptr);
   if (!view.is_null()) rest_of_view_ = RestoreView(view, context_.panels, context_.selection);

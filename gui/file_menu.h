@@ -53,21 +53,21 @@ class FileMenu : public QObject {
   ~FileMenu() override;
 
   // Restores recent files and the options of the model from this file, and stores changes in it.
-  // Without this call nothing is stored.
+  // Recent files and options are not stored before this call.
   void Remember(const QString& file);
   static QString UsualSettingsFile();
 
   // Opens a model, a session (.midscope) or a results file (.h5); results are read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
-  // As above, for a results file of any name.
+  // Opens a results file of any name asynchronously; errors are shown on the error bar.
   void OpenResults(const QString& path);
-  // As above, for several paths: opens the first session or model and all results; each further
-  // session or model is an error.
+  // Opens several paths: the first session or model and all results files; each further session
+  // or model is an error.
   void OpenPaths(const QStringList& paths);
   // Opens a second model for B (ModelPanel::SecondRequest); errors are shown on the error bar.
   void OpenSecond(const QString& model);
-  // Makes B the model of A with a LoRA adapter, FOLDER or FOLDER:SCALE; errors as above.
+  // Makes B the model of A with a LoRA adapter, FOLDER or FOLDER:SCALE; shows errors on the bar.
   void OpenAdapter(const QString& adapter);
   void OpenSession(const QString& path);
   // Discards results that are still being read.

@@ -78,7 +78,7 @@ class MainWindow : public QMainWindow {
   ModelPanel* model() const { return model_; }
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
-  // Its undo stack contains the steps of everything that can be undone.
+  // The window's undo stack contains the steps of everything that can be undone.
   SettingHistory* history() const { return history_; }
   ChoiceHistory* choices() const { return choices_; }
   AnswerStrip* answers() const { return answers_; }
@@ -112,7 +112,7 @@ class MainWindow : public QMainWindow {
   // Writes all plots to the folder in all formats; errors are shown on the error bar. If files
   // exist and `overwrite` is false, shows an error that names them and writes nothing.
   void ExportTo(const QString& folder, bool overwrite);
-  // As above, but requires confirmation before files are overwritten.
+  // Writes all plots to the folder; requires confirmation before files are overwritten.
   void AskExportTo(const QString& folder);
   // Writes one plot and its numbers. Throws Error on failure, or if a file exists and `overwrite`
   // is false.

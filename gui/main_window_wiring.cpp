@@ -50,8 +50,8 @@
 namespace midscope {
 namespace {
 
-// Gives the keys of undo and redo to the stack where text fields of a widget, whenever they are
-// made, would take them for an undo of their own.
+// Event filter: passes the undo and redo keys to the window's undo stack, because the text fields
+// of a widget would otherwise handle them by their separate undo.
 class UndoKeys : public QObject {
  public:
   UndoKeys(QWidget* root, QUndoStack* stack) : QObject(root), root_(root), stack_(stack) {
@@ -115,7 +115,7 @@ void MainWindow::Refresh(Changes changes) {
 }
 
 void MainWindow::RefreshSettings() {
-  // Settings of the model, also while a file is shown: its own are in the bar of documents.
+  // Shows the model's settings even while a file is open: the document bar shows the file's.
   const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
   const SettingPair& now = history_->current();
   // A file that is open without a model sets them; undo begins with them.
@@ -294,8 +294,8 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   what_if_text_->setText(text);
 }
 
-// One order of steps for the whole window, whichever field has the focus. Lines of settings keep
-// an undo of their own: what is typed there is in force on Enter only.
+// The window has one undo stack, whichever field has the focus. Text fields of settings keep a
+// separate undo, because typed text takes effect only on Enter.
 void MainWindow::WireUndo() {
   const PromptEditor* editor = prompt_panel_->editor();
   QUndoStack* stack = history_->stack();

@@ -65,7 +65,7 @@ void Apply() {
   if (dark.value_or(false)) palette.setColor(QPalette::Window, QColor(0x80, 0x83, 0x88));
   for (const char* field : {"QLineEdit", "QAbstractSpinBox", "QComboBox", "QCheckBox"})
     QApplication::setPalette(palette, field);
-  // Widgets with a style sheet of their own keep the former palette until it is set again.
+  // Widgets with a separate style sheet keep the former palette until the sheet is set again.
   for (QWidget* widget : QApplication::allWidgets()) {
     const QString sheet = widget->styleSheet();
     if (sheet.isEmpty()) continue;

@@ -60,9 +60,9 @@ std::map<double, QString> PlaceNames(const std::vector<Record>& prompts,
 QString RecordTitle(const std::string& record);
 // Returns text such as "Attention entropy: entropy by layer, head (nats)".
 QString ArrayTitle(const std::string& record, const Array& array);
-// The name of the array without that of its record, such as "entropy".
+// The name of the array without the name of its record, such as "entropy".
 QString ArrayWords(const std::string& array);
-// The same with its unit: "entropy (nats)".
+// Returns the name followed by the unit: "entropy (nats)".
 QString NameWithUnit(const std::string& name, const std::string& unit);
 
 }  // namespace midscope

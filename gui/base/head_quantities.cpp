@@ -20,7 +20,7 @@ constexpr char kMixerLayer[] = "mixer_layer";
 constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostCells = 10'000'000;
 
-// Whether the array has these axes, all elements and numbers.
+// Whether the array has exactly the given axes, all elements and numeric data.
 bool IsNumberArray(const Record& record, const Array& array, const std::vector<std::string>& axes) {
   return array.axes == axes && !std::holds_alternative<std::vector<std::string>>(array.data) &&
          HasArray(record, array.name, axes);
@@ -139,8 +139,8 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
   table.layers = AxisSize(*attention, "layer");
   table.heads = AxisSize(*attention, "head");
   table.values.reserve(static_cast<size_t>(table.layers * table.heads));
-  // Avoids a copy if the file has the program's number type: a sum over few tokens then reads only
-  // those.
+  // Avoids a copy of the array if the file stores float: a sum over few tokens then reads only
+  // their elements.
   const auto* own =
       std::get_if<std::vector<float>>(&attention->FindArray(kLastQueryAttention)->data);
   const auto keys = static_cast<size_t>(AxisSize(*attention, "key"));

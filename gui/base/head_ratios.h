@@ -20,11 +20,11 @@ HeadRatioTable ScaledRatios(HeadRatioTable table, const std::vector<HeadId>& hea
 // Sets the ratio of the given heads.
 HeadRatioTable WithRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double ratio);
 // In each layer, gives the smallest ratio to the head with the highest score, and so on, as in
-// Ms-PoE. The ratios are the layer's own; if these are all equal, they are 1.2 to 1.8 in equal
-// steps. Returns the table unchanged if the scores have another shape or some are missing.
+// Ms-PoE. Permutes the layer's ratios; if all of them are equal, uses 1.2 to 1.8 in equal
+// steps instead. Returns the table unchanged if the scores have another shape or some are missing.
 HeadRatioTable RatiosByScore(HeadRatioTable table, const HeadTable& scores);
-// In each layer, gives the largest ratio to the head with the smallest, and so on: a control for
-// the effect of the order.
+// Reverses the order of the ratios in each layer: the head with the smallest ratio gets the
+// largest, and so on. A control for the effect of the order.
 HeadRatioTable ReversedRatios(HeadRatioTable table);
 // Gives all heads that share a key/value head the mean of their ratios.
 HeadRatioTable GroupedRatios(HeadRatioTable table, int64_t heads_per_key_value_head);
@@ -33,9 +33,9 @@ HeadRatioTable GroupedRatios(HeadRatioTable table, int64_t heads_per_key_value_h
 std::string RatioJson(const HeadRatioTable& table);
 // The folder in which the window stores ratio files, one per distinct table.
 QString RatioFolder();
-// The first part of the name of files with ratios that began as those of Ms-PoE.
+// The first part of the name of files with ratios that were edited from Ms-PoE's ratios.
 inline constexpr char kEditedMsPoe[] = "ms-poe-edited-";
-// Whether the file has ratios that began as those of Ms-PoE.
+// Whether the file contains ratios that were edited from Ms-PoE's ratios (by the file's name).
 bool IsEditedMsPoe(const std::string& file);
 // Sets the table's file name to the file in `folder` for its ratios; if `write`, also writes that
 // file. A table that began as Ms-PoE's keeps the first part of its name. Throws Error if the file

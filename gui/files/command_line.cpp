@@ -62,7 +62,7 @@ QStringList ReadFormats(const QString& text) {
   return formats;
 }
 
-// The options of the window, in addition to those of the model.
+// The command-line options of the window, without the options of the model.
 std::vector<Parameter> WindowOptions() {
   Parameter format = TextParameter("format", "formats of the pictures");
   format.default_value = "png,svg,pdf";

@@ -47,7 +47,7 @@ DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
 QDockWidget* DockArea::Add(const QString& id, const QString& title, const QString& help,
                            QWidget* panel, QWidget* head, QWidget* options) {
   auto* dock = Named(new QDockWidget(title, this), id);
-  // A sheet of its own colour on the window's background.
+  // The panel has another background colour than the window.
   dock->setBackgroundRole(QPalette::Base);
   dock->setAutoFillBackground(true);
   auto* holder = new QWidget(dock);

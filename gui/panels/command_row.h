@@ -81,7 +81,7 @@ class CommandRow : public QWidget {
 
  Q_SIGNALS:
   void StartRequested();
-  // As that of the process. The note has the reason of a failure, or "Cancelled".
+  // Emitted when the process has ended. The note shows why it failed, or "Cancelled".
   void Finished(const QString& failure, bool stopped);
 
  private:

@@ -27,7 +27,7 @@ struct RenderRequest {
   QStringList reference = {};      // files of midscope sweep, drawn beside the outcome
 };
 
-// A record of setting A, and that of B if the window wrote the file; null if missing.
+// A record of setting A, and the record of setting B if the window wrote the file; null if missing.
 struct RecordSides {
   const Record* a = nullptr;
   const Record* b = nullptr;
@@ -65,7 +65,7 @@ class FilePictures {
 
   // The first records of A and B to draw that contain the array with exactly these axes.
   RecordSides Find(const std::string& array, const std::vector<std::string>& axes) const;
-  // As above, of all records of the file.
+  // The first records of A and B in the whole file that contain the array with exactly these axes.
   RecordSides FindInFile(const std::string& array, const std::vector<std::string>& axes) const;
   // The setting that made the record. It is read from the record if the window wrote the file, or
   // from the prompt if midscope probe did; "" if neither has it.

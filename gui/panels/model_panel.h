@@ -42,12 +42,12 @@ class ModelPanel : public QWidget {
   // Describes the open model; if `summary` is null, shows `instead`. `label`: the model's displayed
   // name.
   void Show(const ModelSummary* summary, const QString& label, const QString& instead);
-  // As above, for the second model; `there`: whether there is one.
+  // Describes the second model; `there`: whether there is a second model.
   void ShowSecond(const ModelSummary* summary, const QString& label, bool there);
-  // Returns the request for a second model: its name as above, with the options of the form;
-  // " dtype=NAME" after it sets another dtype. Throws Error (usage) as request() does.
+  // Returns the request for the second model named by `text`, with the options of the form;
+  // " dtype=NAME" after the name sets another dtype. Throws Error (usage) as request() does.
   OpenRequest SecondRequest(const QString& text) const;
-  // The text of such a request.
+  // The text from which SecondRequest makes the request.
   static QString SecondText(const OpenRequest& request);
 
  Q_SIGNALS:

@@ -31,7 +31,7 @@ class TriedSettings;
 struct PanelContext {
   Session* session = nullptr;
   Selection* selection = nullptr;  // heads, tokens and settings that all panels show
-  TriedSettings* tried = nullptr;  // settings that were tried, and those kept as C to F
+  TriedSettings* tried = nullptr;  // tried settings, and settings kept as C to F
 };
 
 // A panel's constructor draws the empty session. Actions added to a panel (QWidget::addAction) also

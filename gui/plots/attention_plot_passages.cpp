@@ -127,7 +127,7 @@ void AttentionPlot::FillSums(QCPGraph* graph, const QVector<double>& row, const 
   SetInTable(graph, shows_sums_);
 }
 
-// Bars of one passage are beside each other: A, B, and those of the other heads.
+// Draws the bars of one passage beside each other: A, B, and the other drawn heads.
 void AttentionPlot::FillAllSums() {
   const bool b = !row_b_.isEmpty() && compare_ != Compare::kA;
   const bool a = row_b_.isEmpty() || compare_ != Compare::kB;

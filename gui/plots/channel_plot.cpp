@@ -269,8 +269,8 @@ QString ChannelPlot::EmptyText(bool captured) const {
       .arg(view_.dropped);
 }
 
-// The thin lines of both settings would overlap, so only those of A are drawn, or those of B if
-// only B is shown.
+// Draws the thin lines of A only, or of B if only B is shown, because thin lines of both settings
+// would overlap.
 void ChannelPlot::DrawBoth() {
   const bool has_a = !rows_a_.empty();
   const bool has_b = !rows_b_.empty();

@@ -27,7 +27,7 @@ class OutcomePlot : public Plot {
     bool mean = false;
     bool in_legend = true;
     bool reference = false;  // published, or of another run
-    // Its places were mapped to the same share of the range as published.
+    // The series' places were mapped to the published places' share of the range.
     bool same_share = false;
     bool older = false;            // for a setting that is no longer requested
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"

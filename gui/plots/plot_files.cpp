@@ -36,7 +36,7 @@ QString Coordinate(const QCPAxis& axis, double value) {
   return names.isEmpty() ? Number(value) : CsvField(names.value(qRound(value)));
 }
 
-// The first label of the axes on that side, because panels inside a grid have none.
+// The first axis label on the given side, because panels inside a grid have no label.
 QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
   for (const QCPAxisRect* rect : plot.axisRects()) {
     const QCPAxis& axis = *rect->axis(side);
@@ -110,7 +110,7 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 }  // namespace
 
 QString CsvField(QString text) {
-  // Compiled once, because an export has tens of thousands of fields.
+  // The regular expression is compiled once, because an export has tens of thousands of fields.
   static const QRegularExpression quoted(QStringLiteral("[\",\r\n]"));
   if (!text.contains(quoted)) return text;
   return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +

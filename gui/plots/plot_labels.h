@@ -31,7 +31,7 @@ class ThinLabels {
   void ElideNames(const QCustomPlot& plot);
 
   std::vector<Changed> changed_;
-  std::vector<Name> names_;  // those that are elided
+  std::vector<Name> names_;  // the elided names
 };
 
 // Ticks of a logarithmic axis. Over several decades: powers of ten. Over less than about one

@@ -128,7 +128,7 @@ void Plot::keyPressEvent(QKeyEvent* event) {
   QCustomPlot::keyPressEvent(event);
 }
 
-// Handles keys that change the view. Returns whether the key was such a key.
+// Handles keys that change the view. Returns whether the key was handled.
 bool Plot::SteerByKey(const QKeyEvent& event) {
   const bool plain = !(event.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier));
   if (!plain || !xAxis || axisRectCount() == 0) return false;

@@ -28,7 +28,7 @@ QStringList ModelArguments(const ModelSummary& model);
 // Throws Error (usage) if no prompt of a model is shown.
 QStringList ProbeArguments(const Session& session, Side side);
 
-// As above, for another setting of the model of A and another output file.
+// Arguments of `midscope probe` for `setting` on the model of A, with the output file `out`.
 QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
 
 // Arguments of `midscope influence` for the shown prompt and place and the setting of A, without
@@ -43,7 +43,7 @@ struct SweepChoice {
   int64_t samples = 0;                // for a task; own text has one sample
   QString text_file;                  // for own text: the file that TextInput returns
 };
-// Returns how many places such a text has, for an estimate of the cost.
+// Returns the number of places that the text `places` selects, for an estimate of the cost.
 int64_t CountPlaces(const Session& session, const std::string& places);
 // Arguments of `midscope sweep` without its output options. Throws Error (usage) if no prompt of a
 // model is shown, or if it is own text without an answer.
@@ -52,9 +52,9 @@ QStringList SweepArguments(const Session& session, const SweepChoice& choice);
 // Whether the prompt must be passed to a command as a file: own text with a question or pieces
 // (data/tasks/passages_task.h).
 bool NeedsTextFile(const PromptRequest& request);
-// That file, beside the results file `out` of the command.
+// The file that passes own text to a command; it is beside the command's results file `out`.
 InputFile TextInput(const PromptRequest& request, const QString& out);
-// The contents of that file: one line.
+// The contents of the file that passes own text to a command: one line.
 QString TextFileLine(const PromptRequest& request);
 // The shell command that writes the file kTextFile.
 inline constexpr char kTextFile[] = "prompt.jsonl";

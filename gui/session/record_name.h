@@ -30,7 +30,7 @@ RecordName NameOf(const Session& session, Side side, const Record* record);
 // The caption of a difference, "B − A (...; ...)", from the captions of both records.
 RecordName NameOfDifference(const RecordName& a, const RecordName& b);
 
-// The records that have arrived, sorted by name: for each name the record of A, else that of B.
+// The records that have arrived, sorted by name: for each name the record of A, else of B.
 struct NamedRecord {
   std::string name;  // its name in the session
   const Record* record = nullptr;
@@ -40,7 +40,7 @@ std::vector<NamedRecord> RecordsOfEitherSide(const Session& session);
 // Model and prompt of the numbers on the screen, for exported pictures: "SmolLM2, float32;
 // list:lines=20, seed 1, sample 0, place 10, 271 tokens".
 QString PromptRequestCaption(const Provenance& provenance, const Record* prompt);
-// As above, for the session, followed by the full names.
+// Model and prompt of the session's numbers, followed by the full names of the records.
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names);
 
 }  // namespace midscope

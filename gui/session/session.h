@@ -63,27 +63,28 @@ class Session : public QObject {
   void OpenSecond(const OpenRequest& request);
   // B is a setting of the first model again.
   void CloseSecond();
-  // The session of the second model, in which B is A; nullptr if there is none.
+  // The session of the second model, whose side A is this session's B; nullptr if there is none.
   const Session* second() const { return second_.get(); }
   // The request that opened, or is to open, the model; nullopt: there was none. After a failed or
-  // cancelled opening it is again that of the model that is still open; without one, the last.
+  // cancelled opening, the request of the model that is still open; if none is, the last request.
   const std::optional<OpenRequest>& open_request() const { return asked_; }
   // Sets what makes the engine of a second model. Default: another process of the same command.
   using EngineMaker = std::function<std::shared_ptr<Engine>()>;
   void SetSecondEngine(EngineMaker make) { make_second_ = std::move(make); }
   // Opens the last model anew, with its prompt and settings, after the engine's process has ended.
   void Restart();
-  // If no model is open, the request is stored until one is. If the same prompt was shown with the
-  // same settings before, its records are restored without a run, unless that prompt is on the
-  // screen now.
+  // If no model is open, the request is stored until one is. If this prompt was shown with the
+  // current settings before, its records are restored without a run, unless it is on the screen
+  // now.
   void SetPrompt(const PromptRequest& prompt_request);
-  // As above, at a place (index into its prompts); runs nothing if the prompts are already shown.
+  // Requests the prompt and shows the place (an index into its prompts); runs nothing if the
+  // prompts are already shown.
   void RestorePrompt(const PromptRequest& prompt_request, size_t place);
   // `dragging`: whether a slider is being dragged; capture runs and means are then postponed.
   void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
   // `place`: index into the prompts of the prompt request. By default, the middle one is shown.
   void SetPlace(size_t place);
-  // As above, for the prompts of the next prompt request.
+  // Sets the place (index into the prompts) to show for the next prompt request.
   void PreferPlace(size_t place) {
     live_.place = place;
     place_chosen_ = true;
@@ -112,7 +113,7 @@ class Session : public QObject {
   void SetMeansStartAutomatically(bool start);
   bool means_start_automatically() const { return means_start_automatically_; }
   void StartMeans();
-  // If false, no means are requested and running ones are stopped; finished samples are kept.
+  // If false, requests no means over samples and stops running ones; keeps finished samples.
   void SetMeansWanted(bool wanted);
   // Sets the options of all further capture runs, and repeats the runs of the shown settings with
   // them (CaptureRunRequest::probe_options).
@@ -131,7 +132,7 @@ class Session : public QObject {
   // already open under the same `path`.
   void ShowFile(const RunFile& file, std::shared_ptr<const RemoteSampleView> samples = nullptr,
                 const QString& path = QString());
-  // As above, for a view made by ViewOfFile.
+  // Shows the records of a file, as ShowFile does, from a view made by ViewOfFile.
   void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const RemoteSampleView> samples);
   // Means of the shown file, one series per setting.
   const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
@@ -196,7 +197,7 @@ class Session : public QObject {
   const std::string& task() const { return shown_->task; }
   // The open model; nullopt if a file is shown.
   const std::optional<ModelSummary>& model() const { return shown_->model; }
-  // As above, of a side: B may be a second model.
+  // The open model of a side (B may be a second model); nullopt if a file is shown.
   const std::optional<ModelSummary>& model(Side side) const {
     return (side == Side::kB && shown_->second ? shown_->second : shown_)->model;
   }
@@ -238,8 +239,8 @@ class Session : public QObject {
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
-  // As above, for another place of the shown prompts (an index into them) under the requested
-  // setting, if that was shown before and is cached. For the shown place, equals record(). Returns
+  // Finds a record by name for a place (an index into the shown prompts) under the requested
+  // setting, if it was shown before and is cached. For the shown place, equals record(). Returns
   // nullptr if there is none. Valid until the session changes.
   const Record* RecordAt(Side side, const std::string& name, size_t place) const;
   // The attention of the shown query, with array last_query_attention [layer, head, key]; nullptr
@@ -341,7 +342,7 @@ class Session : public QObject {
   // EngineReady, for use after a change by the user: if it returns false, Resume posts the missing
   // requests when the engine is ready.
   bool MayPost();
-  // As IsRequested, for the model's view.
+  // Whether the model's view (not a file's) currently requests the record.
   bool LiveRequests(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostPrompt();
@@ -398,7 +399,7 @@ class Session : public QObject {
   // Requests missing prompts or records after an awaited model or prompt failed to arrive.
   void Resume();
   bool AnyOlder() const;
-  // Whether a request of that kind has no reply yet.
+  // Whether a request of the given kind still awaits its reply.
   bool Awaits(RequestKind kind) const;
   void CollectSide(Side side, ScreenRecords& screen) const;
   void CollectMeans(std::vector<Record>& records) const;
@@ -408,7 +409,7 @@ class Session : public QObject {
   bool ChangeSide(Side side, const SideView& next, bool dragging);
   // Adds flags to the next emission of Changed.
   void Mark(Changes changes);
-  // As above, but only if the model's view is shown.
+  // Adds flags to the next emission of Changed if the model's view, not a file, is shown.
   void MarkLive(Changes changes);
 
   void OnReply(const EngineWorker::ReplyPointer& reply);

@@ -48,7 +48,7 @@ void Session::StartWork(Background& work, EngineRequest request) {
 
 void Session::Scan(const ScanRequest& request) {
   if (!HasPrompts()) return;
-  // The finished parts of the same scan remain visible.
+  // If the new request is for the shown scan, the scan's finished parts remain visible.
   if (!scan_.request || !std::get<ScanRequest>(*scan_.request).ScansTheSame(request))
     live_.scan.reset();
   StartWork(scan_, request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: the prompt, its places, and the cache of those shown before.
+// Session: the prompt, its places, and the cache of prompts and places that were shown before.
 #include <QElapsedTimer>
 #include <algorithm>
 #include <string>
@@ -159,7 +159,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   }
   live_.prompts = reply.records;
   live_.prompt_request = request;
-  // Given texts may have replaced those of the task.
+  // Texts given in the request may have replaced the texts of the task.
   const bool of_task = !request.task.empty() && !live_.prompts.empty() &&
                        !AttributeText(live_.prompts.front(), "task").empty();
   live_.task = of_task || request.given.empty() ? TaskOrEmpty(request.task) : std::string();

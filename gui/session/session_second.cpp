@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: a second model for B. It is the A of a session of its own, with its own engine; requests
-// of side B go to that session, and SessionView reads B's records from its view.
+// Session: a second model for B. It is side A of a separate session with a separate engine;
+// requests of side B go to that session, and SessionView reads B's records from its view.
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -83,9 +83,9 @@ struct FileSamples {
 struct SessionView {
   static constexpr int64_t kFirstChannel = 100;
 
-  // B's state is that of the second model, if there is one.
+  // The state of a side. For B, the state of the second model, if there is one.
   const SideView& state(Side side) const { return side == Side::kA ? a : second ? second->a : b; }
-  // As above, of the first model.
+  // The state of a side in the first model.
   SideView& own(Side side) { return side == Side::kA ? a : b; }
   // Whether B differs from A; for a file, whether it has records of B.
   bool differs() const {
@@ -145,7 +145,7 @@ struct SessionView {
   std::optional<Means> NoDifference() const;
 };
 
-// Makes the view of a file's records, without those of single samples.
+// Makes the view of a file's records, without the records of single samples.
 std::unique_ptr<SessionView> ViewOfFile(RunFile file, const QString& path);
 
 // Cache of records of prompts and places that were shown before, so that returning to them needs no

@@ -47,14 +47,14 @@ QVector<double> OnTokensOf(const Record& to, const Record& from, const QVector<d
                            bool sum);
 // Whether the second model made the record, and the first could not have.
 bool IsOfSecond(const Session& session, const Record& record);
-// Returns numbers per token from a record of the second model on the tokens of the first; those of
-// another record unchanged.
+// Returns `values` per token of a record of the second model, converted to the tokens of the first
+// model. Returns the values of any other record unchanged.
 QVector<double> OnTokensOfA(const Session& session, const Record* record,
                             const QVector<double>& values, bool sum);
 // Returns the tokens of the shown prompt as the model of `to` has it that contain the characters of
 // `tokens`, which are tokens in the model of `from`. Both equal: returns `tokens`.
 TokenSpan TokensFor(const Session& session, Side from, const TokenSpan& tokens, Side to);
-// As above, for a single token, the first of those; -1 for a negative one.
+// Returns the first token that TokensFor returns for the single `token`; -1 if it is negative.
 int64_t TokenFor(const Session& session, Side from, int64_t token, Side to);
 
 // The texts of records `prompt` as PromptRequest::given, with their passages and answers.

@@ -97,8 +97,8 @@ struct ChoiceField {
   int numbered = -1;            // index of the choice that represents the number
   std::string prefix = {};      // text before the number: "last:"
   QString by_default = {};
-  // Printed settings omit some defaults. The field does the same, because otherwise the two would
-  // never be equal.
+  // Printed settings omit some defaults. The field omits them too, because otherwise its text would
+  // never equal a printed setting.
   std::shared_ptr<bool> left_out = std::make_shared<bool>(false);
 
   std::string Text() const {

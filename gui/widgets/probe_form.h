@@ -58,7 +58,7 @@ class ProbeForm : public QScrollArea {
 // named in `json`. Throws Error if `json` is not a JSON object.
 std::string WithProbe(const std::string& json, const std::string& name);
 
-// As above, without `name`.
+// Probe options `json` without the probe `name`. Throws Error if `json` is not a JSON object.
 std::string WithoutProbe(const std::string& json, const std::string& name);
 
 // Summary, source, departures from the source, and limits of a probe, for a tooltip.

@@ -59,7 +59,7 @@ class Selection : public QObject {
   HeadId shown_head() const { return preview_.value_or(head_); }
   bool previews() const { return preview_ && !(*preview_ == head_); }
 
-  // The pinned heads, in the order in which they were pinned.
+  // The pinned heads, first pinned first.
   const std::vector<PinnedHead>& pinned() const { return pinned_; }
   // The pin of the head; nullptr if it is not pinned.
   const PinnedHead* PinOf(midscope::HeadId head) const;
@@ -67,13 +67,13 @@ class Selection : public QObject {
   void TogglePin(midscope::HeadId head);
   // Replaces all pins; heads beyond kMostPins are ignored.
   void SetPinned(const std::vector<HeadId>& heads);
-  // As above, with colours; takes a value that pinned() returned.
+  // Replaces all pins and their colours by a value that pinned() returned.
   void RestorePins(const std::vector<PinnedHead>& pins);
 
   // Index of the token under the pointer, else of the locked token; -1: none.
   int64_t token() const { return hovered_token_ >= 0 ? hovered_token_ : locked_token_; }
   int64_t locked_token() const { return locked_token_; }
-  // -1: the pointer is not on a token.
+  // Sets the index of the token under the pointer; -1: none.
   void HoverToken(qint64 token);
   // Locks the token, or releases it if it is the locked one.
   void LockToken(qint64 token);
@@ -87,7 +87,7 @@ class Selection : public QObject {
   void Release();
 
   Compare compare() const { return compare_; }
-  // Also ends the flicker.
+  // Sets the comparison of A and B and ends the flicker between them.
   void SetCompare(midscope::Compare compare);
   // Whether A and B are shown alternately in one place, so that differences stand out. When it
   // ends, the previous comparison is shown again.

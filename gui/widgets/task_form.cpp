@@ -109,7 +109,7 @@ void TaskForm::ShowSpec(const TaskSpec& spec) {
   fields_->SetOptions(spec.parameters);
 }
 
-// Also reports what the form lacks, such as a required file.
+// Shows why the task is invalid, such as a missing required file.
 void TaskForm::RefreshError() {
   ShowError(error_, ErrorText([this] { ParseTaskSpec(text().toStdString(), Tasks()); }));
 }

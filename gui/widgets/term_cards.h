@@ -71,7 +71,7 @@ TermText ReadTerm(const std::string& text);
 // Whether both terms are of one kind. Order matters only among terms of one kind; between kinds the
 // printed setting has a fixed order.
 bool SameKind(const TermText& a, const TermText& b);
-// The index at which a new card for that term is inserted: after the last card of its kind.
+// The index at which a new card for `term` is inserted: after the last card of its kind.
 size_t PlaceFor(const TermText& term, const std::vector<TermCard>& cards);
 
 // Returns text such as "channel 100 · factor -1 · layers 8-25": the name and the arguments that

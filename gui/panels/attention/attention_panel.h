@@ -47,7 +47,7 @@ class AttentionPanel : public Panel {
   AttentionPlot* plot() const { return plot_; }
   // The plots below the first, for pinned heads or for places.
   const std::vector<AttentionPlot*>& plots_below() const { return stacked_; }
-  // The rows drawn in addition to that of the chosen head, and where they are drawn.
+  // Which attention rows are drawn in addition to the row of the chosen head, and where.
   enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
   void SetBeside(Beside beside);
 
@@ -65,7 +65,7 @@ class AttentionPanel : public Panel {
   void ShowSums();
   // The attention row of the head, or of the mean that is shown instead of it.
   QVector<double> ShownRow(const Record* record, HeadId head) const;
-  // As above, on the tokens of the record's model.
+  // The attention row of the head or mean, indexed by the tokens of the record's model.
   QVector<double> RowOf(const Record* record, HeadId head) const;
   QString RowName(HeadId head) const;
   std::vector<AttentionPlot*> all_plots() const;

@@ -85,7 +85,7 @@ void AttentionPanel::DrawPlace(AttentionPlot* plot, size_t place) {
   plot->SetHeadColor(QColor());
   plot->SetOlder(false, false);
   const Record* a = session()->RecordAt(Side::kA, kLastQueryAttention, place);
-  // Without a change, B's record equals A's.
+  // Draws no record of B if A and B do not differ: B's record then equals A's.
   const Record* b =
       session()->differs() ? session()->RecordAt(Side::kB, kLastQueryAttention, place) : nullptr;
   plot->SetRows(ShownRow(a, head_), ShownRow(b, head_));

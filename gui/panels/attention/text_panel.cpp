@@ -323,7 +323,7 @@ void TextPanel::Draw() {
                           : mode == Compare::kDifference ? NameOfDifference(a, b)
                                                          : a;
   const QString row = NameOfRow();
-  // Without numbers of B only A is drawn.
+  // If there are no numbers of B, only A is drawn.
   const bool none = first.isEmpty();
   const bool by_character = mode == Compare::kDifference && !why.isEmpty();
   const QString lacking = session()->second() && row_b_.isEmpty()

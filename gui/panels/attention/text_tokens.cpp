@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TextPanel: the tokens of its texts. A second model may have others for the same text; A and B are
-// then compared by characters, and the selection, which is in tokens of A, is translated.
+// TextPanel: the tokens of its texts. A second model may split a text into other tokens; A and B
+// are then compared by characters, and the selection, which is in tokens of A, is translated.
 #include <QPushButton>
 #include <cstdint>
 #include <optional>

@@ -322,7 +322,7 @@ void ChannelPanel::ShowChannel() {
   Draw();
 }
 
-// Offers only the file's layers and channels; those of a sample are read later.
+// Offers only the file's layers and channels; the values of a sample are read later.
 void ChannelPanel::FollowFile() {
   const Record* hidden = session()->record(Side::kA, kHiddenChannelsRecord);
   if (session()->model() || !hidden) return;
@@ -378,7 +378,7 @@ void ChannelPanel::DrawModels() {
     plot->SetReason(side == Side::kB ? why : QString());
     side == Side::kA ? plot->Show(record, nullptr, view) : plot->Show(nullptr, record, view);
     const RecordName name = NameOf(*session(), side, record);
-    // The plot keeps its title while its curves are the same.
+    // The plot keeps its title while its curves do not change.
     const QString title = plot->title();
     const qsizetype own = std::max<qsizetype>(title.indexOf(tr("Hidden channel")), 0);
     plot->SetTitle(QStringLiteral("%1 — %2").arg(name.text, title.mid(own)));

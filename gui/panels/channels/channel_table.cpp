@@ -248,7 +248,7 @@ class ChannelTable::Model : public QAbstractTableModel {
   const RankedChannel* At(int row) const {
     return row >= 0 && row < order_.size() ? &ranked_[order_[row]] : nullptr;
   }
-  // Trials that go on change only the cells of the same channels.
+  // If the ranked channels are unchanged, only the cells are updated, as while a search runs.
   void Set(const QVector<RankedChannel>& ranked) {
     if (std::equal(ranked.begin(), ranked.end(), ranked_.begin(), ranked_.end(),
                    [](const auto& a, const auto& b) { return a.channel == b.channel; })) {

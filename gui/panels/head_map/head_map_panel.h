@@ -39,7 +39,7 @@ class HeadMapPanel : public Panel {
   // The id of the position-awareness score, the quantity that is shown first.
   static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
 
-  // The id of the position ratios. Those of B can be edited by painting.
+  // The id of the position ratios. B's ratios can be edited by painting.
   static constexpr const char* kRatioId = "position_ratio/position_ratio";
 
   // The id of the attention on the gold passage at the shown place, mean over samples.

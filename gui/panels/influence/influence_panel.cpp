@@ -64,7 +64,7 @@ void InfluencePanel::MakeTabs() {
                     {"parts", tr("parts of the prompt")},
                     {"out", tr("results file")},
                     {"overwrite", tr("replace it")}});
-  // Only a task has several samples, and only it and passages have places.
+  // Only a task has several samples; only a task and own text with passages have places.
   form_->SetApplies([this](const std::string& name, const OptionSet&) {
     const auto& request = this->session()->shown_prompt_request();
     const bool own = request && request->task.empty();

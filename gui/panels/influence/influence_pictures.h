@@ -27,8 +27,8 @@ Record ReadInfluence(const ResultFiles& files, const QString& path);
 void ShowAlongPrompt(const std::vector<Record>& runs, const std::string& gradient, LinesPlot& plot);
 
 // The norm on the gold, at the embeddings, by its place: one line per record influence_by_place,
-// with 95 % intervals over samples; with `relative`, divided by that on the distractors. Empty if
-// no record has at least two places.
+// with 95 % intervals over samples; with `relative`, divided by the norm on the distractors. Empty
+// if no record has at least two places.
 void ShowGold(const std::vector<Record>& runs, const std::string& gradient, bool relative,
               LinesPlot& plot);
 

@@ -177,7 +177,7 @@ void DrawGoldByLayer(FilePictures& pictures) {
              AxisLabels(record, "place"), AxisLabels(record, "layer")});
 }
 
-// Draws maps of layer by head, one per place, from means over samples such as those of
+// Draws maps of layer by head, one per place, from means over samples, such as the record
 // gold_following.
 void DrawHeadsByPlace(FilePictures& pictures) {
   for (const Record& record : pictures.records()) {

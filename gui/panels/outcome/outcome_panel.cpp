@@ -145,7 +145,7 @@ void OutcomePanel::Draw() {
   QStringList notes = {partial};
   const Record* reference = session()->record(Side::kA, kPublishedRecord);
   if (reference) {
-    // Colours after those of A, B and the file's settings.
+    // Reference lines get the colours after the colours of A, B and the file's settings.
     const std::vector<OutcomePlot::Line> beside =
         ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
     lines.insert(lines.end(), beside.begin(), beside.end());

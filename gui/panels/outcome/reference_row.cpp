@@ -57,7 +57,7 @@ double ValueAt(const std::vector<OutcomeSeries>& all, const OutcomeSeries& line,
   return kNone;
 }
 
-// One line per setting. Throws the same errors as RunReference.
+// Returns one reference line per setting of the run. Throws the errors of RunReference.
 std::vector<ReferenceLine> LinesOf(const RunFile& run, const QString& path) {
   const std::vector<OutcomeSeries> accuracy = BestSeriesOf(run.records, Measure::kAccuracy);
   const std::vector<OutcomeSeries> nll = BestSeriesOf(run.records, Measure::kNll);

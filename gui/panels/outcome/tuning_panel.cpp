@@ -119,7 +119,7 @@ void ShowLosses(const std::vector<TuningLosses>& runs, bool rate, LinesPlot& plo
 
 namespace {
 
-// The options of the command, but for those that the panel sets itself.
+// The options of `midscope tune`, except the options that the panel sets itself.
 std::vector<Parameter> TuningFormParameters() {
   std::vector<Parameter> options = TuneOptions();
   std::erase_if(options, [](const Parameter& option) {

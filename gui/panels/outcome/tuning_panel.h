@@ -23,8 +23,8 @@ class ParameterForm;
 class ResultFiles;
 class SweepProcess;
 
-// The losses of tuning runs as lines over steps: of a running one from its messages, of others from
-// the record `tuning` of their files (probes/tuning/tuning_run.h).
+// The losses of tuning runs as lines over steps, read from the messages of a running process or
+// from the record `tuning` of their files (probes/tuning/tuning_run.h).
 
 // steps, loss and rate have one element per step that is known.
 struct TuningLosses {
@@ -43,7 +43,7 @@ struct TuningLosses {
 Record ReadTuningRecord(const ResultFiles& files, const QString& path);
 // The losses of a record `tuning`. Numbers that it does not have are left out.
 TuningLosses LossesOf(const Record& record, const QString& name);
-// The displayed name of the run that wrote the file: its folder's for a file tuning.h5.
+// The displayed name of the run that wrote the file: for tuning.h5, the name of its folder.
 QString TuningName(const QString& path);
 
 // Draws one line per run; with `rate`, the learning rate, else the loss, and held-out losses: of

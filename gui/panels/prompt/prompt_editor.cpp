@@ -103,7 +103,7 @@ bool PromptEditor::MarkWords(const QString& words) {
 
 void PromptEditor::Load(const QString& text) { SetText(text); }
 
-// The menu's undo and redo are those of the window.
+// Shows a context menu whose undo and redo act on the window's undo stack.
 void PromptEditor::contextMenuEvent(QContextMenuEvent* event) {
   const std::unique_ptr<QMenu> menu(createStandardContextMenu(event->pos()));
   for (QAction* action : menu->actions()) {

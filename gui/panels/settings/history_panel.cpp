@@ -232,7 +232,7 @@ void HistoryPanel::Fill() {
   const int chosen = table_->currentRow();
   table_->setRowCount(static_cast<int>(tried_->list().size()));
   for (size_t i = 0; i < tried_->list().size(); ++i) FillRow(static_cast<int>(i), i);
-  // Without means, their columns would leave no room for the settings.
+  // Hides columns without means, because they would leave no room for the settings.
   for (const int column : {kMeanColumn, kMeanGapColumn}) {
     bool any = false;
     for (int row = 0; row < table_->rowCount(); ++row)

@@ -168,7 +168,7 @@ void StackEditor::Rebuild(const std::vector<TermCard>& in_setting) {
       CardAt(QApplication::focusWidget() ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
                                          : QPoint(-1, -1));
   for (const Entry& entry : entries_) {
-    // Deletes later, because the sender of this call may be one of these widgets.
+    // Deletes the widgets later, because the sender of this call may be one of these widgets.
     for (QWidget* widget : {static_cast<QWidget*>(entry.chip), static_cast<QWidget*>(entry.form)}) {
       widget->hide();
       widget->setParent(nullptr);

@@ -47,7 +47,7 @@ class StackEditor : public QWidget {
   // Sets the cards without emitting Changed. Cards that do not form a valid setting yet are kept if
   // the setting in force has not changed.
   void SetSetting(const Intervention& intervention, const std::vector<OffTerm>& off);
-  // cards() returns all cards except a suggestion, terms() those in force.
+  // cards() returns all cards except a suggestion, terms() the terms that are switched on.
   std::vector<TermCard> cards() const;
   std::vector<TermText> terms() const { return TermsInForce(cards()); }
   void SetOffers(const TermOffers& offers);

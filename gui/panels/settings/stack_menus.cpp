@@ -48,8 +48,8 @@ void StackEditor::MakePresets(QMenu* menu) {
   }
 }
 
-// Presets that do not fit the open model are disabled, with the reason; those published for it are
-// bold.
+// Presets that do not fit the open model are disabled, with the reason; presets published for the
+// open model are bold.
 void StackEditor::RefreshPresets() {
   for (size_t i = 0; i < preset_actions_.size(); ++i) {
     const Preset& preset = InterventionPresets()[i];

@@ -75,7 +75,7 @@ void HeadMapPlot::Show(HeadMap map) {
                      SameRange(map.range, drawn_.range) &&
                      std::equal(map.table.values.begin(), map.table.values.end(),
                                 before.values.begin(), before.values.end(), SameNumber);
-  // Also if the cells are unchanged, because the notes may belong to other records.
+  // Stores the map even if the cells are unchanged, because its notes may differ.
   drawn_ = std::move(map);
   if (!drawn) DrawCells(!same_shape);
 }
