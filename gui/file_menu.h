@@ -84,6 +84,7 @@ class FileMenu : public QObject {
   void ChooseExport();
   // Whether a results file is being read.
   bool opening() const { return !opening_.isEmpty(); }
+  bool writes_report() const { return report_.runs(); }
   QStringList recent() const { return recent_; }
   // The menu of recent files.
   QMenu* recent_menu() const { return recent_menu_.get(); }
