@@ -6,8 +6,7 @@
 
 namespace midscope {
 
-ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode)
-    : QWidget(parent), mode_(mode) {
+ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode) : QWidget(parent), mode_(mode) {
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 

@@ -173,7 +173,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
                                               : QObject::tr("B");
       const QColor color = of_window ? SideColor(side) : names.ColorOf(series.setting);
       Line line{series, QObject::tr("%1, this sample").arg(name), Paler(color), false};
-      // In a file of many settings, one name tells what the lines without a mean's mark are.
+      // In a file of many settings, the first two names suffice for the lines of one sample.
       line.in_legend = of_window || !with_mean.contains(series.setting) || named++ < kMostNamed;
       line.hidden = of_window && Hides(session, choice, side);
       lines.push_back(std::move(line));

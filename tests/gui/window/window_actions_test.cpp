@@ -86,7 +86,7 @@ class WindowActionsTest : public QObject {
     rig.window.actions_list()->Do("setting-b channel(100, factor=-1)");
     const auto* field = rig.Find<QLineEdit>("text_B");
     QVERIFY(field->text().contains("rows=answer"));
-    QVERIFY(field->toolTip().contains("rows=answer changes"));
+    QVERIFY2(field->toolTip().contains("rows=answer changes"), qPrintable(field->toolTip()));
   }
 
   void IdsAreWordsAndEveryActionHasHelp() {
