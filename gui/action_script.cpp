@@ -30,8 +30,8 @@ bool ActionScript::AtRest() const {
   const Session& session = *window_->session();
   const bool shown = session.shows_file() || session.record(Side::kA, kOutcomeRecord) ||
                      (session.ready() && session.settled(Side::kA));
-  const FileMenu& files = *window_->files();
-  return shown && !session.has_pending_request() && !files.opening() && !files.writing();
+  return shown && !session.has_pending_request() && !window_->files()->opening() &&
+         !window_->files()->writes_report();
 }
 
 void ActionScript::Next() {

@@ -84,8 +84,7 @@ class FileMenu : public QObject {
   void ChooseExport();
   // Whether a results file is being read.
   bool opening() const { return !opening_.isEmpty(); }
-  // Whether a report is being written.
-  bool writing() const { return report_.running(); }
+  bool writes_report() const { return report_.runs(); }
   QStringList recent() const { return recent_; }
   // The menu of recent files.
   QMenu* recent_menu() const { return recent_menu_.get(); }

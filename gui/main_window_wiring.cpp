@@ -102,6 +102,11 @@ void MainWindow::Refresh(Changes changes) {
     for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
   }
   if (changes & Change::kModel) ShowModel();
+  if (changes & (Change::kModel | Change::kDocuments)) {
+    const bool file_alone = session_->shows_file() && !session_->live().model;
+    top_bar_->OfferPrompt(!file_alone);
+    settings_->OfferChanges(!file_alone);
+  }
   if (changes & Change::kPrompts) {
     prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
     top_bar_->ShowPlaces();
@@ -231,10 +236,10 @@ void MainWindow::ShowModel() {
   model_->ShowSecond(second ? (of_b ? &*of_b : nullptr) : nullptr,
                      second ? second->ModelLabel() : QString(), second != nullptr);
   const QString first = with_dtype(session_->live());
-  top_bar_->ShowModel(second && !first.isEmpty()
-                          ? tr("Two models: %1 | %2").arg(first, with_dtype(*second))
-                          : first);
-  top_bar_->ShowSides(SideModel(*session_, Side::kA), SideModel(*session_, Side::kB));
+  const QString a = SideModel(*session_, Side::kA);
+  const QString b = SideModel(*session_, Side::kB);
+  top_bar_->ShowModel(second && !first.isEmpty() ? tr("%1 | %2").arg(a, b) : first);
+  top_bar_->ShowSides(a, b);
   // The form is that of setting B.
   if (of_b) settings_->SetModel(of_b->config);
   if (model) OfferDevices();

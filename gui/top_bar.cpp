@@ -124,6 +124,7 @@ constexpr int kNarrowButton = 96;
 constexpr int kButtonMargin = 26;
 constexpr int kSampleWidth = 70;
 constexpr int kGap = 10;
+constexpr QLatin1String kBetweenModels(" | ");
 
 QString TitleOf(const QString& task) {
   for (const UsualTask& usual : UsualTasks()) {
@@ -213,11 +214,7 @@ void TopBar::ShowModel(const QString& label) {
   FitTexts();
 }
 
-void TopBar::ShowSides(const QString& a, const QString& b) {
-  switch_->SetModels(a, b);
-  two_models_ = !a.isEmpty() && !b.isEmpty();
-  FitTexts();
-}
+void TopBar::ShowSides(const QString& a, const QString& b) { switch_->SetModels(a, b); }
 
 void TopBar::ShowPrompt() {
   const PromptFields fields = prompt_panel_->fields();
@@ -227,18 +224,32 @@ void TopBar::ShowPrompt() {
 }
 
 void TopBar::FitTexts() {
-  for (QWidget* label : labels_) label->setVisible(width() >= kWideBar);
+  for (QWidget* label : labels_)
+    label->setVisible(width() >= kWideBar && (!prompt_->isHidden() || label == labels_.back()));
   if (layout()) layout()->activate();
   for (QToolButton* each : {model_, prompt_}) {
-    // The middle of two names would read as one.
-    const Qt::TextElideMode mode = each == model_ && two_models_ ? Qt::ElideRight : Qt::ElideMiddle;
-    each->setText(fontMetrics().elidedText(each == model_ ? model_text_ : prompt_text_, mode,
-                                           each->width() - kButtonMargin));
+    // Two names are shortened one by one: the middle of both would read as one name.
+    QStringList names = (each == model_ ? model_text_ : prompt_text_).split(kBetweenModels);
+    const int room = each->width() - kButtonMargin -
+                     fontMetrics().horizontalAdvance(kBetweenModels) * (names.size() > 1 ? 1 : 0);
+    for (QString& name : names) {
+      const auto width = room / static_cast<int>(names.size());
+      name = fontMetrics().elidedText(name, Qt::ElideMiddle, width);
+    }
+    each->setText(names.join(kBetweenModels));
   }
 }
 
 void TopBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
+  FitTexts();
+}
+
+void TopBar::OfferPrompt(bool offered) {
+  prompt_->setVisible(offered);
+  places_->setVisible(offered);
+  prompt_panel_->sample_box()->setVisible(offered);
+  prompt_panel_->run_button()->setVisible(offered);
   FitTexts();
 }
 

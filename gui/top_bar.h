@@ -76,6 +76,8 @@ class TopBar : public QWidget {
   void ShowPrompt();
   // Shows the places of the prompts.
   void ShowPlaces();
+  // Shows or hides the prompt's controls and Run; a file without a model has no use for them.
+  void OfferPrompt(bool offered);
 
  Q_SIGNALS:
   // Emitted when the form of the model or of the prompt is to be shown at this position of the
@@ -104,7 +106,6 @@ class TopBar : public QWidget {
   std::vector<QWidget*> labels_;  // hidden in a narrow window
   PlaceButtons* places_;
   CompareSwitch* switch_;
-  bool two_models_ = false;
 };
 
 }  // namespace midscope

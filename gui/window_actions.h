@@ -18,9 +18,6 @@ class Panel;
 class Tour;
 struct PromptFields;
 
-// The tour of the window's first findings (window_actions_view.cpp).
-Tour* MakeTour(MainWindow* window);
-
 class WindowActions : public QObject {
   Q_OBJECT
 

@@ -53,6 +53,7 @@ void WindowActions::AddView() {
           // A second choice of the mode that is shown puts its panels back in place.
           const bool shown = window_->docks()->layout_id() == entry.id;
           shown ? window_->docks()->Arrange(entry) : window_->docks()->SwitchTo(entry);
+          if (entry.id == kOwnTextMode) window_->ShowOwnText();
         });
   }
   actions_->Add("whole-panel", layout, tr("&Maximise panel"),
@@ -92,10 +93,9 @@ void WindowActions::AddView() {
                 [this](const QString& path) {
                   window_->session()->FlushChanges();
                   for (Plot* plot : window_->plots()) plot->replot();
-                  if (!window_->grab().save(path)) {
-                    throw Failure("'" + path.toStdString() + "'", "it could not be written",
-                                  "Give a path that ends in .png, in a folder that exists");
-                  }
+                  if (!window_->grab().save(path))
+                    throw Failure("picture '" + path.toStdString() + "'", "it could not be written",
+                                  "Give a .png file in an existing folder that you may write to");
                 });
 }
 
@@ -153,7 +153,7 @@ void WindowActions::AddHelp() {
                 tr("Notes beside the controls: the question, the places, a head, the "
                    "slider, samples, your own text"),
                 [this](const QString&) {
-                  if (!tour_) tour_ = MakeTour(window_);
+                  if (!tour_) tour_ = MakeTour(window_, window_->docks(), window_->answers());
                   tour_->Show(0);
                   window_->settings()->OfferTour(false);
                 });
@@ -187,50 +187,6 @@ void WindowActions::MakeMenus() {
     for (const QDockWidget* dock : window_->docks()->docks())
       panels->addAction(dock->toggleViewAction());
   }
-}
-
-// The steps of the tour of the window.
-
-Tour* MakeTour(MainWindow* window) {
-  const auto panel = [window](const char* mode, const char* id) {
-    return [window, mode, id]() -> QWidget* {
-      window->docks()->SwitchTo(*FindLayout(QLatin1String(mode)));
-      window->docks()->Show(QLatin1String(id));
-      return window->docks()->Find(QLatin1String(id));
-    };
-  };
-  const auto strip = [window]() -> QWidget* {
-    window->docks()->SwitchTo(*FindLayout(QStringLiteral("explore")));
-    return window->answers();
-  };
-  return new Tour(
-      {{QObject::tr("What is asked"),
-        QObject::tr("A list of lines, and a question about one of them. The model's answer and the "
-                    "probability of the right one stand here: under A, the model as it was "
-                    "trained, and under B, the model with your change."),
-        strip},
-       {QObject::tr("The place matters"),
-        QObject::tr("The same question with the answer's line at five places: lower is better. A "
-                    "model without position bias has a flat line. Click a place to see its "
-                    "prompt."),
-        panel("explore", "outcome")},
-       {QObject::tr("A head"),
-        QObject::tr("One cell per attention head. Choose <i>attention on gold</i>: bright heads "
-                    "look at the line with the answer. Click one; the text shows where it looks."),
-        panel("explore", "head-map")},
-       {QObject::tr("The slider"),
-        QObject::tr("Move the factor: this hidden channel carries the position, and every panel "
-                    "follows. <i>Try</i> has other changes, such as a position ratio per head."),
-        panel("explore", "settings")},
-       {QObject::tr("Over samples"),
-        QObject::tr("One prompt is an anecdote. Here the same comparison runs over many samples, "
-                    "with intervals and tests, and its results are saved."),
-        panel("samples", "sweep")},
-       {QObject::tr("Your own text"),
-        QObject::tr("Paste a text, mark the passage with the answer, and let it move through the "
-                    "text. <i>Ctrl+K</i> finds everything else."),
-        panel("text", "prompt")}},
-      window);
 }
 
 }  // namespace midscope

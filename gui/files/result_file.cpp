@@ -55,17 +55,21 @@ ReportProcess::~ReportProcess() {
 }
 
 void ReportProcess::Start(const QString& results, const QString& path) {
-  if (running()) {
-    throw Failure("report '" + path.toStdString() + "'",
-                  "that to " + path_.toStdString() + " is being written", "Wait until it exists");
-  }
+  RequireIdle();
   path_ = path;
   process_.start(QString::fromStdString(FindEngineProgram()),
                  {QStringLiteral("report"), results, QStringLiteral("--out"), path,
                   QStringLiteral("--overwrite")});
 }
 
+void ReportProcess::RequireIdle() const {
+  if (process_.state() != QProcess::NotRunning)
+    throw Failure("report '" + path_.toStdString() + "'", "it is still being written",
+                  "Write another report when it is done");
+}
+
 QString ReportProcess::TemporaryResults() {
+  RequireIdle();
   folder_ = std::make_unique<QTemporaryDir>();
   return folder_->filePath(QStringLiteral("screen.h5"));
 }

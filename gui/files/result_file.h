@@ -43,8 +43,9 @@ class ReportProcess : public QObject {
   // Writes the report of `results` to `path` by `midscope report`, replacing an existing file.
   // Throws Error if the program is not found, or another report is being written.
   void Start(const QString& results, const QString& path);
-  bool running() const { return process_.state() != QProcess::NotRunning; }
-  // A path for a results file that exists until the next report.
+  bool runs() const { return process_.state() != QProcess::NotRunning; }
+  // A path for a results file that exists until the next report. Throws Error if one is being
+  // written, which may read the previous path.
   QString TemporaryResults();
 
  Q_SIGNALS:
@@ -52,6 +53,8 @@ class ReportProcess : public QObject {
   void Failed(const QString& why);
 
  private:
+  void RequireIdle() const;
+
   QProcess process_;
   QString path_;
   std::unique_ptr<QTemporaryDir> folder_;

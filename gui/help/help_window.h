@@ -21,6 +21,7 @@ namespace midscope {
 // panels and terms are generated from the lists of these.
 
 class ActionRegistry;
+class DockArea;
 
 // The state that a page can show.
 struct HelpContext {
@@ -92,5 +93,8 @@ class Tour : public QObject {
   QPushButton* next_;
   int step_ = -1;
 };
+
+// The tour of the window's first findings: its texts and the widgets that they are beside.
+Tour* MakeTour(QWidget* window, DockArea* docks, QWidget* answers);
 
 }  // namespace midscope

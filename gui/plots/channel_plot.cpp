@@ -330,7 +330,10 @@ void ChannelPlot::RestyleData() {
   QColor line = text;
   line.setAlpha(120);
   marked_->setPen(QPen(line, 1, Qt::DotLine));
-  for (QCPItemText* note : {above_, below_}) note->setColor(text);
+  for (QCPItemText* note : {above_, below_}) {
+    note->setColor(text);
+    note->setBrush(palette().color(QPalette::Base));  // it is above the curves
+  }
   bin_ = BinOf(ShownPositions());
   Draw();
   QueueReplot();

@@ -367,8 +367,9 @@ void OutcomePlot::keyPressEvent(QKeyEvent* event) {
 
 void OutcomePlot::RestyleData() {
   QColor line = palette().color(QPalette::Text);
-  line.setAlpha(90);
-  current_->setPen(QPen(line, 1, Qt::DotLine));
+  // Wide and pale, unlike an interval, which is dotted if the samples are few.
+  line.setAlpha(28);
+  current_->setPen(QPen(line, 8));
   for (int i = 0; i < graphCount(); ++i) {
     QCPScatterStyle dots = graph(i)->scatterStyle();
     const bool filled = dots.brush().color() == dots.pen().color();

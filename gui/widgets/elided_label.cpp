@@ -6,7 +6,7 @@
 
 namespace midscope {
 
-ElidedLabel::ElidedLabel(QWidget* parent) : QWidget(parent) {
+ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode) : QWidget(parent), mode_(mode) {
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
@@ -35,7 +35,7 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   const Qt::Alignment side = QStyle::visualAlignment(layoutDirection(), Qt::AlignLeft);
   painter.setLayoutDirection(line.isRightToLeft() ? Qt::RightToLeft : Qt::LeftToRight);
   painter.drawText(contentsRect(), static_cast<int>(side | Qt::AlignAbsolute | Qt::AlignVCenter),
-                   fontMetrics().elidedText(line, Qt::ElideRight, contentsRect().width()));
+                   fontMetrics().elidedText(line, mode_, contentsRect().width()));
 }
 
 }  // namespace midscope

@@ -11,7 +11,8 @@ class ElidedLabel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ElidedLabel(QWidget* parent = nullptr);
+  // `mode`: where a text that is too long is cut; settings and models differ at either end.
+  explicit ElidedLabel(QWidget* parent = nullptr, Qt::TextElideMode mode = Qt::ElideRight);
 
   // Line ends in the text are displayed as ⏎.
   void SetText(const QString& text);
@@ -24,6 +25,7 @@ class ElidedLabel : public QWidget {
 
  private:
   QString text_;
+  Qt::TextElideMode mode_;
 };
 
 }  // namespace midscope

@@ -74,7 +74,9 @@ void TextLine::ShowText() {
   edit_->setCursorPosition(0);
   edit_->setToolTip(
       tr("<p>%1</p><p>The setting as text, the same in the command line and in files: none, "
-         "pi(1.5), ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>")
+         "pi(1.5), ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>"
+         "<p>Arguments that were not given are printed with their defaults; rows=answer changes "
+         "the last row of the prompt and the rows of the answer</p>")
           .arg(text.toHtmlEscaped()));
 }
 

@@ -46,10 +46,10 @@ std::string GapText(const PlaceVerdict& verdict) {
   return text + (nats ? "" : " of " + verdict.measure) + " apart";
 }
 
-std::string SpreadText(const SweepPlan& plan, const PlaceVerdict& verdict) {
+std::string SpreadText(const PlaceVerdict& verdict) {
   if (!verdict.best || !verdict.worst) return "all places are equal";
-  std::string text = fmt::format("best {}, worst {}, {}", PlaceText(plan, *verdict.best),
-                                 PlaceText(plan, *verdict.worst), GapText(verdict));
+  std::string text =
+      fmt::format("best {}, worst {}, {}", verdict.best_text, verdict.worst_text, GapText(verdict));
   if (std::isfinite(verdict.chance)) text += fmt::format("; chance {:.2f}", verdict.chance);
   return text;
 }
@@ -77,6 +77,8 @@ PlaceVerdict VerdictOf(const SweepPlan& plan, const SettingStatistics& setting) 
     verdict.p_adjusted = setting.place_p_holm;
     verdict.best = setting.best_place;
     verdict.worst = setting.worst_place;
+    verdict.best_text = PlacesText(plan, setting.best_places);
+    verdict.worst_text = PlacesText(plan, setting.worst_places);
     verdict.gap = setting.gap;
     verdict.gap_interval = setting.gap_interval;
     verdict.chance = setting.chance_gap;
@@ -91,7 +93,7 @@ PlaceVerdict VerdictOf(const SweepPlan& plan, const SettingStatistics& setting) 
   verdict.text =
       fmt::format("place {}: {}{}; {}", *verdict.matters ? "matters" : "does not matter measurably",
                   plan.settings.size() > 1 ? "adjusted " : "", PEquals(verdict.p_adjusted),
-                  SpreadText(plan, verdict));
+                  SpreadText(verdict));
   if (!*verdict.matters && verdict.detectable > 0) {
     verdict.text +=
         fmt::format("; {} detect a gap of {:.2f}{}", CountText(setting.samples, "sample"),

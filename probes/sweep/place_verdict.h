@@ -26,6 +26,8 @@ struct PlaceVerdict {
   // Place with the best mean; nullopt if all places are equal or there is one place.
   std::optional<int64_t> best;
   std::optional<int64_t> worst;
+  std::string best_text;  // all places of a tie: "1 and 20"
+  std::string worst_text;
   // Mean at the best place minus that at the worst, with its 95 % interval, and the mean gap if
   // places are permuted; in nats, or as a share for scores.
   double gap = kUndefined;

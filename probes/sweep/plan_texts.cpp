@@ -74,6 +74,15 @@ std::string PlaceText(const SweepPlan& plan, int64_t place) {
   return PlaceText(plan.places, plan.place_texts, place);
 }
 
+std::string PlacesText(const SweepPlan& plan, const std::vector<int64_t>& places) {
+  std::string text;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i > 0) text += i + 1 == places.size() ? " and " : ", ";
+    text += PlaceText(plan, places[i]);
+  }
+  return text.empty() ? "-" : text;
+}
+
 double PlaceShare(const SweepPlan& plan, int64_t place) {
   const std::ptrdiff_t index = IndexOf(plan, place);
   const bool known = index >= 0 && static_cast<size_t>(index) < plan.place_shares.size();

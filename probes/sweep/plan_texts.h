@@ -18,6 +18,8 @@ std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std:
                       int64_t place);
 // Returns the printed text of a place of the plan.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
+// Returns the texts of several places: "1, 5 and 20"; "-": there are none.
+std::string PlacesText(const SweepPlan& plan, const std::vector<int64_t>& places);
 // Returns the relative position of a place between the task's first and last place, 0 to 1; NaN if
 // the plan does not have the place.
 double PlaceShare(const SweepPlan& plan, int64_t place);

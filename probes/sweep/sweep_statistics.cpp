@@ -163,11 +163,15 @@ class Analysis {
     result.gap = GapOf(rows);
     if (result.gap > 0) {
       const std::vector<double> means = PlaceMeans(rows);
-      const auto [low, high] = std::minmax_element(means.begin(), means.end());
-      const int64_t lowest = plan_.places[static_cast<size_t>(low - means.begin())];
-      const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
-      result.best_place = measure_.higher_is_better ? highest : lowest;
-      result.worst_place = measure_.higher_is_better ? lowest : highest;
+      const auto [low, high] = std::ranges::minmax(means);
+      for (size_t i = 0; i < means.size(); ++i) {
+        const auto [worst, best] =
+            measure_.higher_is_better ? std::pair(low, high) : std::pair(high, low);
+        if (means[i] == best) result.best_places.push_back(plan_.places[i]);
+        if (means[i] == worst) result.worst_places.push_back(plan_.places[i]);
+      }
+      result.best_place = result.best_places.front();
+      result.worst_place = result.worst_places.front();
     }
     if (rows.width == 1) {
       result.detectable_gap = DetectableDifference(PlaceDeviation(rows), result.samples);

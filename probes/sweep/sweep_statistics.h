@@ -27,9 +27,12 @@ struct SettingStatistics {
   double gap = 0;
   Interval gap_interval;
   double chance_gap = 0;  // mean gap if places are permuted; NaN for one place
-  // Place with the best mean; nullopt if all places are equal.
+  // The first place with the best mean; nullopt if all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
+  // All places with the best and with the worst mean; empty if all are equal.
+  std::vector<int64_t> best_places;
+  std::vector<int64_t> worst_places;
   double place_p = 0;  // p of PlaceEffect; NaN for one place
   double place_p_holm = 0;
   // Difference between two places that this number of samples detects with 80 % power at the 5 %

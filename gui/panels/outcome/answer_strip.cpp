@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSpinBox>
@@ -41,6 +42,24 @@ QString TokenHtml(const QString& token) {
 QString Probability(double value) {
   return std::isnan(value) ? QString() : QStringLiteral("p %1").arg(value, 0, 'g', 2);
 }
+
+// Marks a rich text that is wider than its label.
+class CutLabel : public QLabel {
+ public:
+  using QLabel::QLabel;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    QLabel::paintEvent(event);
+    if (sizeHint().width() <= width()) return;
+    const QString dots(QChar(0x2026));
+    QRect end = rect();
+    end.setLeft(end.right() - fontMetrics().horizontalAdvance(dots));
+    QPainter painter(this);
+    painter.fillRect(end, palette().color(QPalette::Base));
+    painter.drawText(end, Qt::AlignVCenter, dots);
+  }
+};
 
 // The grey text for a record that is not of the requested setting.
 QString Grey(const QString& html) {
@@ -195,15 +214,16 @@ AnswerStrip::Row AnswerStrip::MakeRow(Side side) {
   const QString letter = side == Side::kA ? QStringLiteral("a") : QStringLiteral("b");
   Row row;
   const auto label = [&](const char* what) {
-    auto* made =
-        Named(new QLabel(this), QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
+    QLabel* made =
+        Named(new CutLabel(this), QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
     made->setTextFormat(Qt::RichText);
     // A long token is cut off instead of widening the window.
     made->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     return made;
   };
   row.mark = label("mark");
-  row.setting = Named(new ElidedLabel(this), QStringLiteral("answer_setting_%1").arg(letter));
+  row.setting = Named(new ElidedLabel(this, Qt::ElideMiddle),
+                      QStringLiteral("answer_setting_%1").arg(letter));
   row.next = label("next");
   row.answer = label("token");
   row.nats = label("nats");
@@ -261,17 +281,16 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
   }
   question_->SetText(question);
   question_->setEnabled(!requested_.question.isEmpty());
-  const QString tokens = requested_.answer_tokens.isEmpty() && !requested_.answer.isEmpty()
-                             ? ShownToken(requested_.answer)
-                             : TokensText(requested_.answer_tokens);
   expected_->setVisible(!requested_.question.isEmpty());
-  expected_->setText(requested_.answer.isEmpty() ? Grey(tr("no answer given"))
-                                                 : tr("expected <b>%1</b>").arg(Escaped(tokens)));
-  expected_->setToolTip(requested_.answer.isEmpty()
-                            ? tr("<p>Give an answer beside the text, and its likelihood is "
-                                 "measured</p>")
-                            : tr("<p>The expected answer as tokens: %1%2</p>")
-                                  .arg(requested_.answer.toHtmlEscaped(), TokensOfB()));
+  expected_->setText(requested_.answer.isEmpty()
+                         ? Grey(tr("no answer given"))
+                         : tr("expected <b>%1</b>").arg(Escaped(ShownToken(requested_.answer))));
+  expected_->setToolTip(
+      requested_.answer.isEmpty()
+          ? tr("<p>Give an answer beside the text, and its likelihood is "
+               "measured</p>")
+          : tr("<p>The expected answer as tokens: %1%2</p>")
+                .arg(TokensText(requested_.answer_tokens).toHtmlEscaped(), TokensOfB()));
   const double difference = b.answer_nll - a.answer_nll;
   difference_->setVisible(!std::isnan(difference));
   const QString tokens_differ = WhyNotComparable(*session_, Compared::kNextTokens);
@@ -303,7 +322,8 @@ void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
   const std::string setting = PrintIntervention(session_->setting(side));
   const QString letter = side == Side::kA ? tr("A") : tr("B");
   const QString model = SideModel(*session_, side);
-  const QString shown_setting = !there ? tr("B is the same as A")
+  const QString shown_setting = !there && session_->shows_file() ? tr("The file has no answer of B")
+                                : !there                         ? tr("B is the same as A")
                                 : setting == "none"
                                     ? tr("as trained")
                                     : session_->marks()->Shown(QString::fromStdString(setting));

@@ -161,6 +161,8 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
     lines.push_back({series, names.NameOf(series.setting) + MarkOf(series), color, true});
   }
   if (!choice.sample) return;
+  constexpr int kMostNamed = 2;
+  int named = 0;
   for (const Side side : {Side::kA, Side::kB}) {
     const Record* outcome = session.record(side, kOutcomeRecord);
     if (!outcome) continue;
@@ -171,7 +173,8 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
                                               : QObject::tr("B");
       const QColor color = of_window ? SideColor(side) : names.ColorOf(series.setting);
       Line line{series, QObject::tr("%1, this sample").arg(name), Paler(color), false};
-      line.in_legend = of_window || !with_mean.contains(series.setting);
+      // In a file of many settings, the first two names suffice for the lines of one sample.
+      line.in_legend = of_window || !with_mean.contains(series.setting) || named++ < kMostNamed;
       line.hidden = of_window && Hides(session, choice, side);
       lines.push_back(std::move(line));
     }

@@ -55,7 +55,7 @@ DocumentBar::DocumentBar(Session* session, QWidget* parent) : QWidget(parent), s
   tabs_->setElideMode(Qt::ElideMiddle);
   tabs_->setTabsClosable(true);
   tabs_->setDrawBase(false);
-  settings_ = Named(new ElidedLabel(this), "document_settings");
+  settings_ = Named(new ElidedLabel(this, Qt::ElideMiddle), "document_settings");
   use_ = Named(new QToolButton(this), "use_document_settings",
                tr("Puts settings of this file on the model, and shows the model"));
   use_->setText(tr("Use on the model"));
@@ -99,10 +99,12 @@ void DocumentBar::Refresh() {
   settings_->setVisible(shown.is_file);
   use_->setVisible(shown.is_file);
   if (!shown.is_file) return;
-  QString text = tr("A: %1").arg(QString::fromStdString(shown.a.text));
-  if (shown.differs()) text += tr("   B: %1").arg(QString::fromStdString(shown.b.text));
-  settings_->SetText(text);
-  settings_->setToolTip(SettingsOfFile(shown).join(QLatin1Char('\n')));
+  QStringList settings = SettingsOfFile(shown);
+  settings_->setToolTip(settings.join(QLatin1Char('\n')));
+  // Further settings of a sweep have no letter: its curves name them.
+  settings[0].prepend(tr("A: "));
+  if (shown.differs()) settings[1].prepend(tr("B: "));
+  settings_->SetText(settings.join(QStringLiteral("   ")));
 }
 
 void DocumentBar::FillSettings() {

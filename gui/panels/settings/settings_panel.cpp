@@ -63,6 +63,13 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   tour_->hide();
   connect(tour_, &QPushButton::clicked, this, &SettingsPanel::TourRequested);
   column->addWidget(tour_);
+  without_model_ = Named(new QLabel(tr("A file is shown, whose settings are fixed. Open a model to "
+                                       "change something."),
+                                    this),
+                         "settings_without_model");
+  without_model_->setWordWrap(true);
+  without_model_->hide();
+  column->addWidget(without_model_);
   column->addWidget(text_b_);
   column->addWidget(options_);
   for (const Side side : {Side::kA, Side::kB}) {
@@ -231,6 +238,12 @@ void SettingsPanel::SetModel(const ModelConfig& config) {
   stack_->SetModel(config);
   Suggest();
   OfferTries(config);
+}
+
+void SettingsPanel::OfferChanges(bool offered) {
+  stack_->setVisible(offered);
+  text_b_->setVisible(offered);
+  without_model_->setVisible(!offered);
 }
 
 void SettingsPanel::OfferTour(bool offered) { tour_->setVisible(offered); }

@@ -11,6 +11,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/term_fields.h"
 
+class QLabel;
 class QPushButton;
 class QToolButton;
 class QVBoxLayout;
@@ -39,6 +40,8 @@ class SettingsPanel : public QWidget {
   void UseTried(TriedSettings* tried, SettingHistory* history);
   // Selects the setting whose terms are shown as cards; initially B.
   void ShowCardsOf(Side side);
+  // Shows the settings, or in their place a note that a model is missing.
+  void OfferChanges(bool offered);
   // Whether a button offers the tour of the window.
   void OfferTour(bool offered);
   bool offers_tour() const;
@@ -79,6 +82,7 @@ class SettingsPanel : public QWidget {
   bool dragging_ = false;  // a slider of a card is being dragged
   QVBoxLayout* tries_;
   QPushButton* tour_;
+  QLabel* without_model_;
   QWidget* options_;
   QToolButton* side_a_;
   QToolButton* side_b_;

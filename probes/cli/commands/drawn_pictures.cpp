@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "probes/base/private_folder.h"
 #include "probes/client/engine_command.h"
 
 namespace midscope::cli {
@@ -90,7 +91,8 @@ std::vector<std::string> DrawPictures(const PictureRequest& request, const std::
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  const ChildSettings settings(folder);
+  const PrivateFolder runtime_folder;  // Qt warns about one that others can read
+  const ChildSettings settings(runtime_folder.path().string());
   pid_t child = 0;
   const int error = posix_spawn(&child, pointers.front(), settings.actions(), nullptr,
                                 pointers.data(), settings.environment());

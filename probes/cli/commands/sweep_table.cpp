@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/base/record_names.h"
 #include "core/base/text.h"
@@ -82,10 +81,6 @@ TextTable CellsTable(const CellReport& report) {
 }
 
 // Returns the text of a place; "-" if all places are equal.
-std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place) {
-  return place ? PlaceText(plan, *place) : "-";
-}
-
 TextTable SettingsTable(const CellReport& report) {
   // p tests one setting alone; with several settings, an adjusted p is also shown.
   const bool several = report.plan.settings.size() > 1;
@@ -101,8 +96,8 @@ TextTable SettingsTable(const CellReport& report) {
         WithInterval(one.mean, one.mean_interval),
         WithInterval(one.gap, one.gap_interval),
         std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
-        BestText(report.plan, one.best_place),
-        BestText(report.plan, one.worst_place),
+        PlacesText(report.plan, one.best_places),
+        PlacesText(report.plan, one.worst_places),
         PText(one.place_p)};
     if (several) row.push_back(PText(one.place_p_holm));
     table.Add(std::move(row));

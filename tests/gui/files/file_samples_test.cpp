@@ -21,6 +21,7 @@
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/outcome_plot.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/error_bar.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/run_tests.h"
@@ -145,6 +146,30 @@ class FileSamplesTest : public QObject {
   }
 
  private Q_SLOTS:
+  void AFileWithoutAModelOffersNothingToRunAndNamesItsSettings() {
+    QTemporaryDir folder;
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenResults(WriteSweep(folder)));
+    for (const char* name : {"run", "top_prompt", "sample", "text_B"})
+      QVERIFY2(!rig.Find<QWidget>(name)->isVisible(), name);
+    QVERIFY(rig.Find<QLabel>("settings_without_model")->isVisible());
+    QVERIFY(rig.Find<ElidedLabel>("document_settings")->text().contains("pi(1.5)"));
+    QVERIFY(!rig.Find<ElidedLabel>("answer_setting_b")->text().contains("same"));
+    const auto curves = [&] {
+      QStringList names;
+      const auto* plot = rig.window.panel<OutcomePanel>()->plot();
+      for (int i = 0; i < plot->legend->itemCount(); ++i)
+        names << qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))->plottable()->name();
+      return names;
+    };
+    QTRY_VERIFY2(curves().contains("pi(1.5), this sample"), qPrintable(curves().join('\n')));
+    rig.window.OpenModel("embedded");
+    QTRY_VERIFY(rig.session->live().model.has_value());
+    for (const char* name : {"run", "top_prompt", "text_B"})
+      QVERIFY2(rig.Find<QWidget>(name)->isVisible(), name);
+  }
+
   void SamplesOfASweepAreChosen() {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
@@ -184,7 +209,7 @@ class FileSamplesTest : public QObject {
     QCOMPARE(lines[1].series.values[2], Nll(2, 1, 2));
     QCOMPARE(lines[3].series.values, (QVector<double>{Nll(2, 1, 0), Nll(2, 1, 1), Nll(2, 1, 2)}));
     QCOMPARE(lines[3].color.rgb(), lines[1].color.rgb());
-    QVERIFY(!lines[3].in_legend);
+    QVERIFY(lines[3].in_legend);
   }
 
   void TheNewestChoiceWins() {

@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "gui/action_script.h"
 #include "gui/actions/action_registry.h"
 #include "gui/plots/plot.h"
 #include "tests/gui/support/run_tests.h"
@@ -31,6 +32,39 @@ class ReportTest : public QObject {
     QVERIFY(page.open(QIODevice::ReadOnly));
     const QByteArray text = page.readAll();
     QVERIFY(text.startsWith("<!DOCTYPE html>") && text.contains("</html>"));
+  }
+
+  void AScriptWritesOneReportAfterTheOther() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    const QString one = folder.filePath("one.html");
+    const QString two = folder.filePath("two.html");
+    ActionScript script(&rig.window, {"report " + one, "report " + two});
+    bool ended = false;
+    QString why;
+    connect(&script, &ActionScript::Finished, &script, [&] { ended = true; });
+    connect(&script, &ActionScript::Failed, &script, [&](const QString& error, int) {
+      why = error;
+      ended = true;
+    });
+    script.Start();
+    QTRY_VERIFY_WITH_TIMEOUT(ended, kLongestReport);
+    QCOMPARE(why, QString());
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(two), kLongestReport);
+    QVERIFY(QFile::exists(one));
+  }
+
+  void ASecondReportLeavesTheFirstAloneAndTellsWhatToDo() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    const QString one = folder.filePath("one.html");
+    rig.window.actions_list()->Do("report " + one);
+    rig.window.actions_list()->Do("report " + folder.filePath("two.html"));
+    const QStringList errors = rig.window.errors()->messages();
+    QVERIFY(errors.size() == 1 && errors[0].contains("when it is done"));
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(one), kLongestReport);
   }
 
   void APathThatCannotBeWrittenIsAnError() {

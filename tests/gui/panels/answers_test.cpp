@@ -91,7 +91,7 @@ class AnswersTest : public QObject {
     QVERIFY(rig.OpenModel());
     // The planted passage `question` is tokens 110 to 119.
     QVERIFY(rig.Find<ElidedLabel>("answer_question")->text().startsWith("word110 word111"));
-    QCOMPARE(rig.Read("answer_expected"), QString("expected | word|"));
+    QCOMPARE(rig.Read("answer_expected"), QString("expected “ word”"));
     QCOMPARE(rig.Read("answer_next_a"), QString("predicts “ other0” p 0.5"));
     QCOMPARE(rig.Read("answer_token_a"), QString("“ word” has p 0.13, rank 3"));
     // Place 6 is shown: 2 + 0.15 * 6 nats, and from 3 nats on the planted answer is wrong.
@@ -267,7 +267,7 @@ class AnswersTest : public QObject {
     const std::vector<Record> records = rig.session->RecordsOnScreen().records;
     rig.session->ShowFile({records, {}, {}});
     rig.Draw();
-    QCOMPARE(rig.Read("answer_expected"), QString("expected | word|"));
+    QCOMPARE(rig.Read("answer_expected"), QString("expected “ word”"));
     QCOMPARE(rig.Read("answer_next_b"), QString("predicts “ word” p 0.5"));
     QCOMPARE(rig.Read("answer_nats_a"), QString("2.90 nats"));
     QCOMPARE(rig.Text("answer_text_b"), QString(" word0 other word2 word3 [ends here]"));

@@ -75,7 +75,7 @@ class WhatTheModelSaysTest : public QObject, protected RealWindow {
     QVERIFY2(Read("answer_next_a").contains(place), qPrintable(Read("answer_next_a")));
     const QString answer = TextAttribute(*session_->prompt(), "answer");
     QVERIFY(answer.startsWith(' '));
-    QCOMPARE(Read("answer_expected"), QStringLiteral("expected |%1|").arg(answer));
+    QCOMPARE(Read("answer_expected"), QStringLiteral("expected “%1”").arg(answer));
     const double nll = ValueAt(*outcome, kAnswerNll, {0, static_cast<int64_t>(session_->place())});
     QCOMPARE(Read("answer_nats_a"), QStringLiteral("%1 nats").arg(nll, 0, 'f', 2));
   }
@@ -153,7 +153,7 @@ class WhatTheModelSaysTest : public QObject, protected RealWindow {
     session_->SetPlace(2);
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongestRun);
     session_->FlushChanges();
-    QCOMPARE(Read("answer_expected"), QStringLiteral("expected | Ann|"));
+    QCOMPARE(Read("answer_expected"), QStringLiteral("expected “ Ann”"));
   }
 };
 

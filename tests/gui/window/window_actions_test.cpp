@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBrowser>
+#include <QToolButton>
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -22,7 +23,9 @@
 #include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention/attention_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/setting_history.h"
+#include "gui/top_bar.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -48,6 +51,44 @@ class WindowActionsTest : public QObject {
   }
 
  private Q_SLOTS:
+  void APictureThatCannotBeWrittenHasARemedy() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    int status = 0;
+    const QString why = Status(rig.window, {"screenshot no-such-folder/x.png"}, &status);
+    QVERIFY2(why.contains("no-such-folder/x.png") && why.contains("existing folder"),
+             qPrintable(why));
+    QCOMPARE(status, 1);
+  }
+
+  void TheModeOfOwnTextOpensOnTheText() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.actions_list()->Do("layout-text");
+    QCOMPARE(rig.window.prompt_panel()->fields().page, 1);
+    rig.window.actions_list()->Do("layout-explore");  // without a text, the task returns
+    QCOMPARE(rig.window.prompt_panel()->fields().page, 0);
+  }
+
+  void NamesOfTwoModelsKeepTheirEnds() {
+    WindowRig<> rig;
+    rig.Show();
+    auto* bar = rig.Find<TopBar>("top_bar");
+    bar->ShowModel("SmolLM2-135M-Instruct@init:1 | SmolLM2-135M-Instruct@init:2");
+    const QString text = rig.Find<QToolButton>("top_model")->text();
+    QVERIFY2(text.contains("t:1 | Sm") && text.endsWith("t:2"), qPrintable(text));
+  }
+
+  void TheFieldOfASettingExplainsTheRowsThatItPrints() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    rig.window.actions_list()->Do("setting-b channel(100, factor=-1)");
+    const auto* field = rig.Find<QLineEdit>("text_B");
+    QVERIFY(field->text().contains("rows=answer"));
+    QVERIFY2(field->toolTip().contains("rows=answer changes"), qPrintable(field->toolTip()));
+  }
+
   void IdsAreWordsAndEveryActionHasHelp() {
     WindowRig<> rig;
     const QRegularExpression words("^[a-z0-9]+(-[a-z0-9]+)*$");
@@ -56,21 +97,6 @@ class WindowActionsTest : public QObject {
       QVERIFY2(words.match(id).hasMatch(), qPrintable(id));
       QVERIFY2(!item.entry.title.isEmpty() && !item.entry.help.isEmpty(), qPrintable(id));
     }
-  }
-
-  void EachActionWaitsForTheReportBefore() {
-    WindowRig<> rig;
-    QVERIFY(rig.OpenModel());
-    QTemporaryDir folder;
-    int status = 0;
-    const QString why = Status(rig.window,
-                               {"report " + folder.filePath("a.html"),
-                                "report " + folder.filePath("b.html"),
-                                "screenshot " + folder.filePath("none/c.png")},
-                               &status);
-    QVERIFY2(why.contains("ends in .png"), qPrintable(why));
-    QCOMPARE(status, 1);
-    QVERIFY(QFile::exists(folder.filePath("a.html")) && QFile::exists(folder.filePath("b.html")));
   }
 
   void NoShortcutIsTakenTwice() {

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "probes/sweep/plan_texts.h"
 
 namespace midscope {
 namespace {
@@ -117,6 +118,23 @@ TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
   const SettingStatistics& flat = statistics.settings[1];
   EXPECT_GT(flat.chance_gap, 0);
   EXPECT_LT(flat.gap, 3 * flat.chance_gap);
+}
+
+TEST(SweepStatistics, PlacesWithTheBestMeanShareIt) {
+  std::vector<SampleOutcome> outcomes = NoisyOutcomes();
+  const SweepPlan plan = Plan();
+  const size_t places = plan.places.size();
+  for (SampleOutcome& outcome : outcomes) {
+    for (size_t i = 0; i < outcome.correct.size(); ++i)
+      outcome.correct[i] = i % places == 0 || i % places + 1 == places;
+  }
+  const SettingStatistics accuracy = AnalyseSweep(plan, outcomes).settings[3];
+  ASSERT_EQ(accuracy.measure, "accuracy");
+  EXPECT_EQ(accuracy.best_place, plan.places.front());
+  EXPECT_EQ(accuracy.best_places, (std::vector<int64_t>{plan.places.front(), plan.places.back()}));
+  EXPECT_EQ(PlacesText(plan, accuracy.best_places),
+            std::to_string(plan.places.front()) + " and " + std::to_string(plan.places.back()));
+  EXPECT_EQ(accuracy.worst_places.size(), places - 2);
 }
 
 TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
