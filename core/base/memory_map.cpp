@@ -42,7 +42,8 @@ MemoryMap::MemoryMap(const std::filesystem::path& path) : path_(path) {
     throw Failure(thing, "is a folder, not a file", "Name the file in it");
   if (!S_ISREG(status.st_mode))
     throw Failure(thing, "is not a regular file", "Copy it to a file first");
-  if (status.st_size == 0) throw Failure(thing, "is empty", "Check that it was written or copied whole");
+  if (status.st_size == 0)
+    throw Failure(thing, "is empty", "Check that it was written or copied whole");
   void* address =
       mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED)

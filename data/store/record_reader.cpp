@@ -99,8 +99,10 @@ void CheckIsHdf5(const std::string& path, int64_t size) {
     throw Failure(path, "is the journal of an unfinished sweep",
                   "midscope ls lists its samples; --resume continues the sweep");
   }
-  throw Failure(path, "is not an HDF5 file", "Name a file of results that Midscope wrote, such as run.h5 of midscope sweep --out run.h5; "
-                "if it is one, it is damaged or cut off");
+  throw Failure(
+      path, "is not an HDF5 file",
+      "Name a file of results that Midscope wrote, such as run.h5 of midscope sweep --out run.h5; "
+      "if it is one, it is damaged or cut off");
 }
 
 int64_t HalfOfMemory() {
