@@ -131,10 +131,11 @@ def command_line(remote: str | None) -> list[str]:
 class Engine:
     """One engine process. Requests run one at a time; Ctrl-C cancels the running one and leaves the engine usable."""
 
+    _calls_back = False  # whether a hook or a progress function runs
+
     def __init__(self, remote: str | None = None):
         self._command = command_line(remote)
         self._lock = threading.RLock()
-        self._calls_back = False  # while a hook or a progress function runs
         self._last_id = 0
         self._buffer = bytearray(BUFFER_BYTES)
         self._filled = 0  # bytes of the buffer that have come

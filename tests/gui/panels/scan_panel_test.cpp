@@ -173,6 +173,7 @@ class ScanPanelTest : public QObject {
     const QString before = rig.start->text();
     rig.session->SetSettings(ParseIntervention("ms-poe"), rig.session->setting(Side::kB), false);
     rig.session->FlushChanges();
+    rig.panel->DrawWaiting();  // as when the panel is shown
     QVERIFY2(rig.start->text() != before, qPrintable(before));
     auto* channels = rig.Find<QPushButton>("channels_start");
     QVERIFY2(channels->text().startsWith("Find position channels: 24 prompts, about "),
