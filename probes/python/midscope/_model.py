@@ -337,6 +337,7 @@ class Model:
             point.dims = tuple(message["dims"])
             activation = np.frombuffer(message["data"], dtype="<f4").reshape(message["shape"]).copy()
             fn = self._hooks[question["hook"]][1]
+        had_nan = np.isnan(activation).any()
         changed = fn(activation, point)
         if changed is None:
             return None
@@ -346,7 +347,7 @@ class Model:
             changed = np.ascontiguousarray(changed, dtype="<f4")
         except (TypeError, ValueError) as error:
             raise ValueError(f"the hook at {point} returned a {type(changed).__name__}, not an array of numbers") from error
-        if np.isnan(changed).any():
+        if np.isnan(changed).any() and not had_nan:
             raise ValueError(f"the hook at {point} returned NaN")
         if changed.shape != activation.shape:
             raise ValueError(f"the hook at {point} returned shape {changed.shape} for {activation.shape}")
