@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 // erf.
 template <class D>
 HWY_INLINE hn::Vec<D> Erf(D d, hn::Vec<D> x) {
-  // Beyond this limit, float32 has no number between erf and 1.
+  // From |x| = 4 on, erf(x) rounds to 1 or -1 in float32.
   const auto limit = hn::Set(d, 4.0f);
   const auto clamped = hn::Max(hn::Neg(limit), hn::Min(x, limit));
   const auto square = hn::Mul(clamped, clamped);
@@ -52,8 +52,8 @@ HWY_INLINE hn::Vec<D> Activated(D d, hn::Vec<D> x) {
     const auto positive = hn::Max(x, hn::Zero(d));
     return hn::Mul(positive, positive);
   } else {
-    // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u), which stays precise if tanh is near -1. The constants
-    // are -2 sqrt(2 / pi) and that times 0.044715.
+    // Computes (1 + tanh(u)) / 2 as 1 / (1 + e^-2u), which stays precise if tanh(u) is near -1. The
+    // constants are -2 sqrt(2 / pi) and -2 sqrt(2 / pi) * 0.044715.
     const auto square = hn::Mul(x, x);
     const auto inner = hn::MulAdd(square, hn::Set(d, -0.0713548163f), hn::Set(d, -1.59576912f));
     return hn::Div(x, hn::Add(one, Exp(d, hn::Mul(x, inner))));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention() on the CPU: keys and values are packed once, then free threads process blocks of
-// query rows.
+// Attention() on the CPU: packs keys and values once, then distributes blocks of query rows to
+// threads.
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ constexpr int64_t RoundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// For up to this number of keys, every thread packs its own keys.
+// Maximum number of keys for which every thread packs the keys of its heads by itself.
 constexpr int64_t kShortKeys = kKeyBlock;
-// Number of multiplications (for scores) for which another thread pays.
+// Number of multiplications (for scores) from which an additional thread is worth its cost.
 constexpr int64_t kWorthThreads = int64_t{96} * 1024;
 
 struct PackedTag {};
@@ -60,7 +60,7 @@ class AttentionRun {
     key_items_ = padded_keys_ * steps_;
     value_items_ = padded_keys_ / engine.pack * value_tiles_ * kTile;
     query_blocks_ = (shape.query_rows + engine.rows - 1) / engine.rows;
-    // Keys from this index on are near to every row; if it is 0, no key is far.
+    // Keys from this index on are near (FarPositions) for every query row; 0: no key is far.
     far_end_ =
         positions.far.window > 0 ? std::max<int64_t>(0, used_keys_ - positions.far.window) : 0;
   }
@@ -68,8 +68,8 @@ class AttentionRun {
   bool Run(const Executor& executor, CancelFlag cancel) {
     const std::vector<KeySet> sets = FindKeySets(shape_, positions_);
     if (used_keys_ <= kShortKeys && far_end_ == 0) return RunShort(sets, executor, cancel);
-    // If every head has separate positions, the rotated keys of all heads at once would exceed the
-    // KV cache in size.
+    // Packs keys for at most `wave` key sets at once: if every head has separate positions, the
+    // rotated keys of all heads together would be larger than the KV cache.
     const auto wave = static_cast<size_t>(shape_.key_value_heads);
     BorrowedScratch<PackedTag> scratch;
     const auto slots = static_cast<int64_t>(std::min(wave, sets.size()));
@@ -89,10 +89,10 @@ class AttentionRun {
 
  private:
   struct Task {
-    int64_t slot;  // index of the key set's memory
+    int64_t slot;  // index of the key set's packed keys in memory
     int64_t head;
   };
-  // The location of a head's packed operands.
+  // Addresses of the packed keys and values that one query head uses.
   struct Operands {
     const float* keys;
     const float* far_keys;
@@ -108,8 +108,8 @@ class AttentionRun {
     return tasks;
   }
 
-  // Every thread packs the operands of its heads: packing a few keys repeatedly is faster than
-  // another synchronisation of the threads, which then fetch data that others wrote.
+  // Computes attention over few keys: every thread packs keys and values for its own heads. Packing
+  // a few keys repeatedly is faster than synchronising threads and reading what others packed.
   bool RunShort(std::span<const KeySet> sets, const Executor& executor, CancelFlag cancel) const {
     const std::vector<Task> tasks = TasksOf(sets);
     const auto heads = static_cast<int64_t>(tasks.size());
@@ -167,14 +167,14 @@ class AttentionRun {
     });
   }
 
-  // Returns the size of the working memory of PackKeyBlock and PackValueBlock.
+  // Returns the size, in floats, of `work` in PackKeyBlock and PackValueBlock.
   int64_t PackFloats() const {
     if (engine_.by_rows) return ValueWork(shape_.head_dim);
     return kTile * steps_ + 2 * (shape_.head_dim + kTile);
   }
 
-  // Packs the block of keys that begins at `block` to its location in keys [key_items_], if it is
-  // near to a row of the call, and in far_keys, if it is far from one.
+  // Packs the block of keys that begins at key `block`: into keys [key_items_] if one of its keys
+  // is near to a query row, and into far_keys if one is far from a query row.
   void PackKeyBlock(const KeySet& set, int64_t block, float* work, float* keys,
                     float* far_keys) const {
     const PackSource source{k_, set.key_value_head, shape_.head_dim, engine_.pack};
@@ -195,7 +195,7 @@ class AttentionRun {
     if (block < far_end_) pack(set.far, far_keys);
   }
 
-  // Likewise, packs a block of values into values [value_items_].
+  // Packs the block of values that begins at row `key` into values [value_items_].
   void PackValueBlock(int64_t key_value_head, int64_t key, float* work, float* values) const {
     const PackSource source{v_, key_value_head, shape_.head_dim, engine_.pack};
     float* to = values + key / engine_.pack * value_tiles_ * kTile;
@@ -222,8 +222,8 @@ class AttentionRun {
           stopped.store(true, std::memory_order_relaxed);
           return;
         }
-        // The last rows see the most keys, so they are processed first; otherwise a thread could
-        // begin a long block at the end.
+        // Processes the last rows, which see the most keys, first, so that no thread begins a long
+        // block at the end.
         const Task& task = tasks[static_cast<size_t>(i % heads)];
         const int64_t at = task.slot * key_items_;
         AttendBlock({keys_ + at, far_keys_ ? far_keys_ + at : nullptr,
@@ -248,7 +248,7 @@ class AttentionRun {
     float* block_out = far_queries + engine_.rows * steps_;
     float* spare = block_out + engine_.rows * value_tiles_ * kTile;
     const auto h = static_cast<size_t>(head);
-    // Scores are in units of ln 2, because 2^x is cheap.
+    // Converts scores to units of ln 2, because 2^x is cheaper than e^x.
     const float temperature = positions_.Temperature(head);
     const float factor = positions_.scale[h] / temperature * std::numbers::log2e_v<float>;
     const PackSource source{q_, head, shape_.head_dim, engine_.pack, positions_.query_weight};
@@ -292,17 +292,17 @@ class AttentionRun {
   const HeadPositions& positions_;
   const KeyEdits edits_;
   const Heads& out_;
-  int64_t used_keys_ = 0;    // no query sees later keys
-  int64_t padded_keys_ = 0;  // rounded up to whole blocks
+  int64_t used_keys_ = 0;    // number of keys up to the last that a query sees
+  int64_t padded_keys_ = 0;  // used_keys_ rounded up to whole blocks
   int64_t steps_ = 0;
   int64_t first_block_ = 0;  // first key block that any query sees
   int64_t value_tiles_ = 0;
-  int64_t key_items_ = 0;    // per packed key set
-  int64_t value_items_ = 0;  // per packed KV head
+  int64_t key_items_ = 0;    // items per packed key set
+  int64_t value_items_ = 0;  // items per packed KV head
   int64_t query_blocks_ = 0;
-  int64_t far_end_ = 0;        // earlier keys are far from some row
-  float* keys_ = nullptr;      // [slot][key_items_] items, all of 4 bytes
-  float* far_keys_ = nullptr;  // likewise
+  int64_t far_end_ = 0;        // keys before this index are far from some row
+  float* keys_ = nullptr;      // [slot][key_items_] items of 4 bytes
+  float* far_keys_ = nullptr;  // [slot][key_items_]; null: no key is far
   float* values_ = nullptr;    // [KV head][value_items_] items
 };
 

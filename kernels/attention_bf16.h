@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Internal: code shared by the attention engines on AVX-512 BF16. Highway 1.0 has no function for
-// its products (vdpbf16ps), so functions here have their instruction set as an attribute: other
-// code in a file must not be compiled for a CPU that the machine may not have.
+// Internal: code shared by the attention engines that use AVX-512 BF16. Highway 1.0 lacks its
+// products (vdpbf16ps), so functions here set their instruction set by an attribute; other code in
+// a file must not be compiled for CPUs other than the machine's.
 #pragma once
 
 #include "kernels/attention_engine.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-// GCC 12 reports the deliberately undefined operands inside its own intrinsics as mistakes.
+// Suppresses a wrong warning of GCC 12: its own intrinsics use undefined operands on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
@@ -21,7 +21,7 @@ namespace midscope::kernels::bf16 {
 
 inline constexpr int64_t kLanes = 16;
 
-// Like Exp2 of rows-inl.h.
+// Returns 2^x with the same approximation as Exp2 of rows-inl.h.
 MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
   const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   const __m512 f = _mm512_sub_ps(x, whole);
@@ -34,13 +34,13 @@ MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
   return _mm512_scalef_ps(p, whole);
 }
 
-// Returns the logit for a scaled product (in units of ln 2); `distance` is the key's row minus that
-// of the query in lane 0.
+// Returns the logit for a scaled product q k (both in units of ln 2), after soft cap and ALiBi.
+// `distance`: row of the key minus row of the query in lane 0.
 MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score,
                                        int64_t distance) {
   if (block.softcap != 0) {
-    // tanh(x) = 1 - 2 / (1 + e^2x), with absolute error below 2e-7, which is finer than bfloat16
-    // products.
+    // Computes tanh(x) as 1 - 2 / (1 + e^2x): its absolute error below 2e-7 is small compared with
+    // the error of bfloat16 products.
     const __m512 cap = _mm512_set1_ps(block.softcap);
     const __m512 factor = _mm512_set1_ps(2 * std::numbers::log2e_v<float> / block.softcap);
     const __m512 grown = Exp2(_mm512_mul_ps(score, factor));
@@ -56,7 +56,7 @@ MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score
   return score;
 }
 
-// Combines 16 lanes of two keys' weights as pairs.
+// Packs the weights of two keys, 16 queries each, into bfloat16 pairs (even, odd).
 MIDSCOPE_BF16_INLINE __m512i Pairs(__m512 even, __m512 odd) {
   const __m512i interleave =
       _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,

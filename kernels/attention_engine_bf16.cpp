@@ -20,8 +20,8 @@ constexpr float kHidden = kHiddenLogit;
 
 using Sums = __m512[kTile][kVectors];
 
-// Returns 2^x, with relative error below 3e-6 (weights are rounded to bfloat16, 2^-9) and exactly 1
-// at 0.
+// Returns 2^x with relative error below 3e-6, exactly 1 for x = 0. (Weights are rounded to bfloat16
+// afterwards, relative error 2^-9.)
 MIDSCOPE_BF16_INLINE __m512 Weight(__m512 x) {
   const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   __m512 p = _mm512_set1_ps(1.34266829e-2f);
@@ -70,12 +70,12 @@ MIDSCOPE_BF16_INLINE void Store(const Sums& sums, float* to) {
 
 // The running softmax of a block's rows, one lane per row. Weights are 2^(logit - base). The base
 // of a row is the largest logit of the tile in which it was last raised: weights stay below
-// 2^kSlack, and outputs are rarely rescaled. Rows do not affect each other: a row that is not
+// 2^kSlack, and outputs are rarely rescaled. Rows do not affect each other: a row whose base is not
 // raised is multiplied by exactly 1.
 constexpr float kSlack = 8;
 struct Softmax {
-  __m512 base[kVectors];   // 0 if no logit was seen yet
-  __m512 limit[kVectors];  // a logit minus its base that exceeds this raises the base
+  __m512 base[kVectors];   // 0 before the first logit
+  __m512 limit[kVectors];  // the base is raised if a logit minus base exceeds it
   __m512 total[kVectors];
 };
 
@@ -83,13 +83,13 @@ MIDSCOPE_BF16_INLINE void Begin(const AttentionBlock& block, Softmax& softmax) {
   const bool sink = block.sink != kHidden;
   for (int64_t v = 0; v < kVectors; ++v) {
     softmax.base[v] = _mm512_set1_ps(sink ? block.sink : 0.0f);
-    // A hidden key does not raise the base.
+    // Without a sink, the first logit that is not hidden raises the base; hidden ones do not.
     softmax.limit[v] = _mm512_set1_ps(sink ? kSlack : kHidden / 2);
     softmax.total[v] = _mm512_set1_ps(block.sink_weight());
   }
 }
 
-// Computes the logits of the tile of keys from `key` on minus the rows' bases, with the given
+// Computes logits minus the rows' bases, for a tile of kTile keys from `key` on, with the given
 // queries and keys.
 template <bool kMasked, bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, const void* queries,
@@ -131,8 +131,8 @@ template <bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries,
                                       const void* keys, int64_t key, const Softmax& softmax,
                                       Sums& sums) {
-  // The first row sees the fewest later keys and the last row the fewest earlier ones: if both see
-  // the whole tile, all rows do.
+  // No mask is needed if both the first row (whose last visible key is lowest) and the last row
+  // (whose first visible key is highest) see the whole tile.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   if (masked) {
@@ -142,8 +142,8 @@ MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* q
   }
 }
 
-// Likewise if far keys have other positions, into scores [kTile][kRows]: a tile that is near to
-// some rows and far from others is computed twice.
+// Computes the logits of a tile with near and far positions into scores [kTile][kRows]. A tile that
+// is near to some rows and far from others is computed twice.
 MIDSCOPE_BF16 __attribute__((noinline)) void ScoreNearAndFar(const AttentionBlock& block,
                                                              int64_t key, const Softmax& softmax,
                                                              float* scores) {
@@ -197,7 +197,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logi
     const __m512 largest = _mm512_load_ps(max + v * kLanes);
     const __mmask16 raised = _mm512_cmp_ps_mask(largest, softmax.limit[v], _CMP_GT_OQ);
     const __m512 rise = _mm512_maskz_mov_ps(raised, largest);
-    // A row without earlier keys has nothing to rescale.
+    // Rows that have seen a key before are rescaled; other rows have nothing to rescale.
     const __mmask16 seen = _mm512_cmp_ps_mask(softmax.limit[v], _mm512_setzero_ps(), _CMP_GT_OQ);
     fade[v] = Weight(_mm512_maskz_sub_ps(seen, _mm512_setzero_ps(), rise));
     softmax.base[v] = _mm512_add_ps(softmax.base[v], rise);
@@ -216,7 +216,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logi
   }
 }
 
-// Computes the largest logits of a tile; returns whether one is above its row's limit.
+// Computes each row's largest logit in a tile; returns whether one exceeds the row's limit.
 MIDSCOPE_BF16_INLINE bool ExceedsLimit(const Sums& sums, const Softmax& softmax,
                                        __m512 (&max)[kVectors]) {
   unsigned above = 0;
@@ -230,8 +230,8 @@ MIDSCOPE_BF16_INLINE bool ExceedsLimit(const Sums& sums, const Softmax& softmax,
   return above != 0;
 }
 
-// Computes a tile's weights [kTile / 2][kRows] pairs = 2^logit, and adds them to the totals. Then
-// multiplies them by `factors` [kTile] unless null.
+// Computes the weights 2^logit of a tile as pairs [kTile / 2][kRows] and adds them to the totals.
+// Then multiplies the weights by `factors` [kTile] unless null.
 MIDSCOPE_BF16_INLINE void Weigh(const Sums& sums, const float* factors, uint32_t* weights,
                                 Softmax& softmax) {
 #pragma GCC unroll 4
@@ -264,7 +264,8 @@ MIDSCOPE_BF16 __attribute__((noinline)) void AddValues(const uint32_t* values,
   }
 }
 
-// Computes weights and sums for the keys [begin, begin + kKeyBlock), as far as the block sees them.
+// Processes the keys [begin, begin + kKeyBlock) that the block's rows see: logits, weights, output
+// sums.
 template <bool kShaped, bool kEdited>
 MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin, Softmax& softmax) {
   auto* weights = reinterpret_cast<uint32_t*>(block.scratch);
@@ -275,7 +276,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
   const bool touched =
       kEdited && block.edits->Touches(begin, std::min(begin + kKeyBlock, block.key_count));
   if (touched) block.edits->Fill(begin, kKeyBlock, bias, factors);
-  int64_t added = 0;  // keys whose values are already in the output
+  int64_t added = 0;  // number of keys whose values were added to the output
   int64_t keys = 0;
   for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
     Sums sums;
@@ -285,7 +286,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
     if (ExceedsLimit(sums, softmax, max)) {
       AddValues(values, weights, added, keys, block.value_tiles, block.out);
       added = keys;
-      // Copied, so that the sums of the other tiles stay in registers.
+      // Copies the logits to memory, so that the sums of other tiles stay in registers.
       alignas(64) float logits[kTile * kRows];
       alignas(64) float largest[kRows];
       Store(sums, logits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The attention engine in float32, for any vectors of the CPU.
+// The attention engine in float32, compiled for each instruction set.
 #include "kernels/attention_engine.h"
 
 #include <algorithm>
@@ -15,28 +15,28 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Fixed-size vectors only, because sums are in arrays.
+// Vectors of fixed size, because arrays of vectors (the sums) require it.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int64_t kVectors = 3;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kRows = kVectors * kLanes;
 // Number of tile rows whose sums are in registers at once, for blocks with kUsed vectors of
-// queries: up to 24 of 32 registers, or 12 of 16.
+// queries; sums take up to 24 of 32 registers, or 12 of 16.
 template <int64_t kUsed>
 constexpr int64_t kPart = HWY_MAX_BYTES >= 64 || kUsed == 1 ? 8 : 4;
 constexpr float kHidden = kHiddenLogit;
 
-// One number per query, in kUsed vectors.
+// One float32 per query, in kUsed vectors.
 template <int64_t kUsed>
 struct Vectors {
   V v[kUsed];
 };
 
 #if HWY_TARGET == HWY_AVX2 && defined(__x86_64__) && defined(__GNUC__)
-// MultiplyTile for 4 x 3 sums, written by hand: 12 sums, 3 vectors of queries and a scalar fill the
-// 16 registers. Compilers would reload queries for each product, and CPUs load no more vectors than
-// they multiply: this took a third longer.
+// MultiplyTile for 4 x 3 sums in inline assembly: 12 sums, 3 vectors of queries and a scalar fill
+// the 16 registers. Compilers reload queries for each product, which took a third longer, because
+// CPUs load no more vectors per cycle than they multiply.
 HWY_INLINE void MultiplyFullTile(const float* tile, const float* vectors, int64_t steps,
                                  V (&sums)[4][3]) {
   if (steps == 0) return;
@@ -100,12 +100,12 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
 }
 #undef MIDSCOPE_TILE_BY_HAND
 
-// Returns the logit for a scaled product (in units of ln 2); `distance` is the key's row minus that
-// of the query in lane 0.
+// Returns the logit for a scaled product q k (both in units of ln 2), after soft cap and ALiBi.
+// `distance`: row of the key minus row of the query in lane 0.
 HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) {
   const D d;
   if (block.softcap != 0) {
-    // tanh's argument is in natural units, because softcap has the same factor as the scores.
+    // The argument of tanh has no unit, because softcap and scores are both in units of ln 2.
     const V cap = hn::Set(d, block.softcap);
     score = hn::Mul(cap, Tanh(d, hn::Div(score, cap)));
   }
@@ -116,8 +116,8 @@ HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) 
   return score;
 }
 
-// Computes the scores of kPart<kUsed> keys from `key` on into scores [kPart<kUsed>][kRows]; raises
-// `max` to them.
+// Computes the scores of kPart<kUsed> keys from `key` on into scores [kPart<kUsed>][kRows], and
+// raises each row's running maximum `max` to them.
 template <int64_t kUsed, bool kMasked, bool kShaped>
 HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* queries, const float* tile,
                           int64_t key, float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
@@ -151,7 +151,7 @@ HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* queries, con
   }
 }
 
-// Adds each key's bias to the scores of a tile; raises `max` to them.
+// Adds each key's bias to the scores of a tile; raises each row's running maximum `max` to them.
 template <int64_t kUsed>
 HWY_INLINE void AddBias(const float* HWY_RESTRICT bias, float* HWY_RESTRICT scores,
                         Vectors<kUsed>& max) {
@@ -166,7 +166,7 @@ HWY_INLINE void AddBias(const float* HWY_RESTRICT bias, float* HWY_RESTRICT scor
   }
 }
 
-// Multiplies the weights of each key by its factor.
+// Multiplies the weights of each key by the key's factor (KeyFactor).
 template <int64_t kUsed>
 HWY_INLINE void MultiplyWeights(const float* HWY_RESTRICT factors, int64_t keys,
                                 float* HWY_RESTRICT weights) {
@@ -186,8 +186,8 @@ HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, co
                             int64_t key, float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
   const auto* rows = static_cast<const float*>(queries);
   const float* tile = static_cast<const float*>(keys) + key * block.steps;
-  // The first row sees the fewest later keys and the last row the fewest earlier ones: if both see
-  // the whole tile, all rows do.
+  // No mask is needed if both the first row (whose last visible key is lowest) and the last row
+  // (whose first visible key is highest) see the whole tile.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   for (int64_t part = 0; part < kTile; part += kPart<kUsed>) {
@@ -201,8 +201,8 @@ HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, co
   }
 }
 
-// Likewise if far keys have other positions: a tile that is near to some rows and far from others
-// is scored twice.
+// Computes the scores of a tile with near and far positions. A tile that is near to some rows and
+// far from others is computed twice.
 template <int64_t kUsed>
 HWY_NOINLINE void ScoreNearAndFar(const AttentionBlock& block, int64_t key,
                                   float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
@@ -242,7 +242,7 @@ HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_R
   }
 }
 
-// Computes the tile of out [kTile][kRows] = out * fade + values x weights.
+// Computes out = out * fade + values x weights for one tile of the output, [kTile][kRows].
 template <int64_t kUsed>
 HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RESTRICT weights,
                           int64_t keys, const Vectors<kUsed>& fade, float* HWY_RESTRICT out) {
@@ -267,7 +267,7 @@ HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RES
   }
 }
 
-// Replaces scores [keys][kRows] by 2^(score - max) and adds them to `total`.
+// Replaces scores [keys][kRows] by the weights 2^(score - max) and adds these to `total`.
 template <int64_t kUsed>
 HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors<kUsed>& max,
                       Vectors<kUsed>& total) {
@@ -283,8 +283,9 @@ HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors<kU
   }
 }
 
-// A row that sees no key of a block, because of its window, gives hidden keys equal weights; the
-// first key that it sees raises its maximum so far that these weights become exactly 0.
+// Processes a block of keys. A row that, because of its window, has seen no key yet gives hidden
+// keys equal weights; the first key that it sees raises its maximum so far that these weights
+// become exactly 0.
 template <int64_t kUsed, bool kShaped, bool kEdited>
 HWY_INLINE void AttendAs(const AttentionBlock& block) {
   const D d;
@@ -341,7 +342,7 @@ HWY_INLINE void AttendAs(const AttentionBlock& block) {
 void AttendFloat(const AttentionBlock& block) {
   if (block.edits) return AttendAs<kVectors, true, true>(block);
   if (block.shaped()) return AttendAs<kVectors, true, false>(block);
-  // Only the first vectors contain existing queries.
+  // Processes only as many vectors as contain existing queries.
   const int64_t rows = block.key_count - block.first_row;
   if (rows <= kLanes) return AttendAs<1, false, false>(block);
   if (rows <= 2 * kLanes) return AttendAs<2, false, false>(block);

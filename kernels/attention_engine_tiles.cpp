@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The attention engine for bfloat16 on AMX: both products on matrix tiles of 16 x 16 sums, the
-// softmax between them on vectors. Tiles are used through assembly, because compilers' intrinsics
-// for them do not declare that they read memory.
+// softmax between them on vectors. Uses inline assembly, because compilers' intrinsics for tiles do
+// not declare that they read memory.
 #include "kernels/attention_bf16.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -18,12 +18,12 @@ using bf16::kLanes;
 
 constexpr int64_t kVectors = 4;
 constexpr int64_t kRows = kVectors * kLanes;
-constexpr int64_t kSide = 16;         // rows of a tile, and number of its 4-byte columns
-constexpr int64_t kPair = 2 * kSide;  // keys or elements that two tiles hold
+constexpr int64_t kSide = 16;         // rows, and 4-byte columns, of a tile
+constexpr int64_t kPair = 2 * kSide;  // keys or elements in two tiles
 constexpr int64_t kValueItems = kKeyBlock / 2;
 constexpr float kHidden = kHiddenLogit;
 
-// Tiles 0 to 3 contain sums, [side of 4 and 5][side of 6 and 7].
+// Tile registers 0 to 3 contain the sums of the products of tiles 4, 5 (rows) and 6, 7 (columns).
 #define MIDSCOPE_LOAD_TILE(tile, from, items) \
   asm volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(from), "r"((items)*4) : "memory")
 #define MIDSCOPE_STORE_TILE(tile, to, items) \
@@ -41,7 +41,7 @@ struct alignas(64) TileShapes {
   uint8_t rows[16] = {};
 };
 
-// Sets the thread's tile shapes, and afterwards restores those that another library has set.
+// Scope guard that sets the thread's tile shapes, and restores those that another library had set.
 class TileScope {
  public:
   TileScope() {
@@ -108,8 +108,8 @@ MIDSCOPE_BF16_INLINE void ScorePair(const uint32_t* keys, const uint32_t* querie
   StoreSums<kBoth>(scores);
 }
 
-// Computes scores [count][kRows] of `count` keys from `key` on, in whole pairs of tiles, for the
-// first `vectors` vectors of queries.
+// Computes scores [count][kRows] of `count` keys (a multiple of kPair) from `key` on, for the first
+// `vectors` vectors of queries.
 MIDSCOPE_BF16_INLINE void ScoreKeys(const AttentionBlock& block, const void* queries,
                                     const void* keys, int64_t key, int64_t count, int64_t vectors,
                                     float* scores) {
@@ -140,7 +140,7 @@ MIDSCOPE_BF16_INLINE void AddValuesPair(const uint32_t* values, const uint32_t* 
   StoreSums<kBoth>(out);
 }
 
-// Computes out [elements][kRows] += values x weights.
+// Computes out [elements][kRows] += values x weights for `keys` keys of a block.
 MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weights, int64_t keys,
                                     int64_t elements, int64_t vectors, float* out) {
   for (int64_t element = 0; element < elements; element += kPair) {
@@ -156,18 +156,19 @@ MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weig
   }
 }
 
-// One vector of queries and a block of keys: a column [key][kRows] of scores.
+// The scores of one vector of queries and a block of keys, a column of [key][kRows], and how to
+// change them.
 struct Column {
-  int64_t begin;         // the block's first key
-  int64_t keys;          // number of keys, in whole pairs of tiles
+  int64_t begin;         // first key of the block
+  int64_t keys;          // number of keys, a multiple of kPair
   int64_t first_row;     // row of lane 0
-  const float* far;      // scores by far positions; null: no key is far
+  const float* far;      // scores with far positions; null: no key is far
   const float* bias;     // [keys], or null
   const float* factors;  // [keys], or null
 };
 
-// Turns products into logits: selects far ones, applies soft cap and ALiBi, hides keys and adds the
-// bias.
+// Converts products q k to logits in place: selects the far product for far keys, applies soft cap
+// and ALiBi, hides keys and adds the bias.
 MIDSCOPE_BF16 __attribute__((noinline)) void ShapeColumn(const AttentionBlock& block,
                                                          const Column& column, float* scores) {
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -199,8 +200,8 @@ MIDSCOPE_BF16_INLINE __m512 Largest(const float* scores, int64_t keys, __m512 ma
   return _mm512_max_ps(max, other);
 }
 
-// Turns scores [keys][kRows] into weights [keys / 2][kRows] pairs = 2^(score - max), times
-// `factors` unless null; returns the sums before factors.
+// Converts scores [keys][kRows] to weights 2^(score - max), as pairs [keys / 2][kRows], times
+// `factors` unless null. Returns the sums of the weights before factors.
 MIDSCOPE_BF16_INLINE __m512 Weigh(const float* scores, int64_t keys, __m512 max,
                                   const float* factors, uint32_t* weights) {
   __m512 evens = _mm512_setzero_ps();
@@ -219,8 +220,8 @@ MIDSCOPE_BF16_INLINE __m512 Weigh(const float* scores, int64_t keys, __m512 max,
   return _mm512_add_ps(evens, odds);
 }
 
-// Multiplies the sums so far of one vector of queries, out [elements][kRows], by `fade`, for rows
-// whose maximum rose.
+// Multiplies the output sums of one vector of queries, out [elements][kRows], by `fade`, which is
+// below 1 for rows whose maximum rose.
 MIDSCOPE_BF16_INLINE void Fade(__m512 fade, int64_t elements, float* out) {
   if (_mm512_cmpneq_ps_mask(fade, _mm512_set1_ps(1.0f)) == 0) return;
   for (int64_t element = 0; element < elements; ++element) {
@@ -229,10 +230,10 @@ MIDSCOPE_BF16_INLINE void Fade(__m512 fade, int64_t elements, float* out) {
   }
 }
 
-// Working memory of a block, from its scratch.
+// Pointers into a block's working memory (AttentionBlock::scratch).
 struct Room {
   float* scores;      // [kKeyBlock][kRows]
-  float* far_scores;  // likewise
+  float* far_scores;  // [kKeyBlock][kRows], with far positions
   uint32_t* weights;  // [kKeyBlock / 2][kRows]
 };
 constexpr int64_t kScratchFloats = kKeyBlock * kRows * 5 / 2;
@@ -256,7 +257,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
     ScoreKeys(block, block.far_queries, block.far_keys, begin, keys, vectors,
               any_near ? room.far_scores : room.scores);
   }
-  // The first row sees the fewest later keys, the last row the fewest earlier ones.
+  // The first row's last visible key is the lowest one, so it decides whether masking is needed.
   const bool shaped = touched || block.shaped() || begin + keys - 1 > block.first_row;
   for (int64_t v = 0; v < vectors; ++v) {
     float* scores = room.scores + v * kLanes;
@@ -279,8 +280,8 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
   AddValues(values, room.weights, keys, elements, vectors, block.out);
 }
 
-// As in the other engines, a row that sees no key of a block gives hidden keys equal weights, until
-// the first visible key makes them exactly 0.
+// Computes attention for a block. As in the other engines, a row that has seen no key yet gives
+// hidden keys equal weights, which the first visible key makes exactly 0.
 MIDSCOPE_BF16 void AttendOnTiles(const AttentionBlock& block) {
   const TileScope tiles;
   const Room room{block.scratch, block.scratch + kKeyBlock * kRows,

@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Prefetch distance. The stride between rows of one head is a row of all heads, too large for the
-// CPU to prefetch the next one by itself.
+// Prefetch distance in rows. The stride between rows of one head is a row of all heads, too large
+// for the CPU's own prefetching.
 constexpr int64_t kRowsAhead = 8;
 
 template <bool kForWriting>
@@ -34,7 +34,8 @@ HWY_INLINE int64_t PlaceOfRow(const PackSource& source, int64_t row) {
   return row * source.x.row_stride + source.head * source.x.head_stride;
 }
 
-// Reads one row of x as Out, rotated, with zeros up to `padded` elements.
+// Reads one row of a head, rotates it and writes it as type Out, with zeros up to `padded`
+// elements.
 template <class Out>
 HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos, const float* sin,
                         int64_t pairs, float factor, int64_t padded, Out* out) {
@@ -86,7 +87,7 @@ void PackRowsAny(const PackSource& source, int64_t first_row, int64_t rows, cons
   }
 }
 
-// Rounds up to whole tiles, in which engines read keys.
+// Rounds a number of keys up to whole tiles, in which engines read keys.
 constexpr int64_t WholeTiles(int64_t keys) { return (keys + kTile - 1) / kTile * kTile; }
 
 void PackFloatValues(const PackSource& source, int64_t first_row, int64_t rows, int64_t tiles,
@@ -174,7 +175,7 @@ void PackValueElements(const PackSource& source, int64_t first_row, int64_t rows
   TransposeItems(pairs, dim, dim, kPairs, static_cast<uint32_t*>(out), kPairs);
 }
 
-// Transposes columns first .. first + kSquare - 1 of from [head_dim][width] into to
+// Transposes kSquare columns, from column `first` on, of from [head_dim][width] into to
 // [kSquare][head_dim].
 HWY_INLINE void TransposeColumns(const float* HWY_RESTRICT from, int64_t width, int64_t head_dim,
                                  int64_t first, float* HWY_RESTRICT to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attention weights of a few query rows, and the weighted sums of values. Reading keys and values
-// once limits the speed, so the work is divided along the keys; the division is fixed, so that sums
-// do not depend on the number of threads.
+// Attention weights of few query rows, and the weighted sums of values. Reading keys and values
+// limits the speed, so the work is divided along the keys, in parts of fixed size, so that sums do
+// not depend on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -25,7 +25,7 @@
 namespace midscope::kernels {
 
 constexpr int64_t kKeyChunk = 128;   // keys per unit of work
-constexpr int64_t kValueBlock = 32;  // keys whose values fit the first-level cache
+constexpr int64_t kValueBlock = 32;  // number of keys whose values fit the L1 cache
 
 // A unit of work of AttentionWeights: a range of keys, for all heads.
 struct LogitUnit {
@@ -33,8 +33,8 @@ struct LogitUnit {
   const ConstHeads& k;
   int64_t width;         // head_dim, rounded up to whole vectors
   const float* queries;  // [head, row, width]: rotated, times the logit scale; padded with zeros
-  const float* far_queries;  // likewise, rotated for far keys; null: all keys are near
-  int64_t near;              // number of keys that are near to a row
+  const float* far_queries;  // same, rotated for far keys; null: no far keys
+  int64_t near;              // number of near keys of a row (FarPositions)
   std::span<const KeySet> sets;
   int64_t begin;
   int64_t end;
@@ -64,7 +64,7 @@ namespace HWY_NAMESPACE {
 
 static_assert(kBlockKeys == kDotRows);
 
-// Rotates `count` keys from `key` on into keys [kBlockKeys, width].
+// Rotates `count` keys of a key set, from `key` on, into keys [kBlockKeys, width].
 template <class In>
 HWY_INLINE void RotateKeys(const LogitUnit& unit, const In* rows, int64_t key, int64_t count,
                            const RotaryView& table, float* keys) {
@@ -76,14 +76,14 @@ HWY_INLINE void RotateKeys(const LogitUnit& unit, const In* rows, int64_t key, i
   }
 }
 
-// Computes the logits of `count` keys from `key` on for all rows and the heads of a set.
+// Computes the logits of `count` keys from `key` on, for all query rows and the heads of a key set.
 template <class In>
 HWY_INLINE void BlockLogits(const LogitUnit& unit, const KeySet& set, int64_t key, int64_t count) {
   const AttentionShape& shape = unit.shape;
   const In* rows = static_cast<const In*>(unit.k.data) + set.key_value_head * unit.k.head_stride;
   float* near_keys = unit.work;
   float* far_keys = unit.work + kBlockKeys * unit.width;
-  // Rows from this one on are far from the key.
+  // first_far(key): index of the first query row for which the key is far.
   const auto first_far = [&](int64_t of_key) {
     return unit.far_queries ? of_key + unit.near - shape.first_query : shape.query_rows;
   };
@@ -110,7 +110,7 @@ HWY_INLINE void BlockLogits(const LogitUnit& unit, const KeySet& set, int64_t ke
 
 template <class In>
 void LogitsAs(const LogitUnit& unit) {
-  // Missing keys and elements beyond the head's are zeros.
+  // Zeros for missing keys, and for elements beyond head_dim.
   std::fill_n(unit.work, 2 * kBlockKeys * unit.width, 0.0f);
   for (int64_t key = unit.begin; key < unit.end; key += kBlockKeys) {
     const int64_t count = std::min(kBlockKeys, unit.end - key);
@@ -123,8 +123,8 @@ void Logits(const LogitUnit& unit) {
   LogitsAs<BFloat16>(unit);
 }
 
-// Caps `count` logits and adds ALiBi's bias; the first logit is for a key `distance` rows after the
-// query (0 or less).
+// Applies soft cap and ALiBi to `count` logits of consecutive keys; the first key is `distance` (<=
+// 0) rows after the query.
 void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t distance) {
   if (softcap != 0) {
     ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {
@@ -139,8 +139,8 @@ void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t dis
   });
 }
 
-// Turns the first `visible` of `count` logits into weights, the rest into 0. `sink`: a logit
-// without a value; kHiddenLogit: none.
+// Replaces the first `visible` of `count` logits by softmax weights, the rest by 0. `sink`: logit
+// of the attention sink; kHiddenLogit: none.
 void SoftmaxRow(float* row, int64_t visible, int64_t count, float sink) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -172,11 +172,13 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count, float sink) {
   std::fill(row + visible, row + count, 0.0f);
 }
 
-// Like AddWeightedRows, for all elements of the heads' sums.
+// Adds weights times values of `keys` keys to the sums of kMembers heads of a KV group
+// (AddWeightedRows for all elements of a head).
 template <int kMembers, class In>
 HWY_INLINE void AddMembers(const ValueUnit& unit, const float* weights, const In* rows,
                            int64_t keys, float* sums) {
-  // 12 sums, or 8 with one member, keep the multipliers busy and fit the registers of AVX2.
+  // Uses 12 sums, or 8 with one member: enough to keep the multipliers busy; they fit AVX2's
+  // registers.
   constexpr int kAtOnce = kMembers == 1 ? 8 : 4;
   const hn::CappedTag<float, 16> wide;
   const hn::CappedTag<float, 1> one;
@@ -264,7 +266,7 @@ struct KeyTag {};
 struct PartTag {};
 
 // Computes queries [head, row, width] float32: rotated by `tables` [head] and scaled; zeros beyond
-// the head's elements.
+// head_dim.
 void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadPositions& positions,
                    std::span<const RotaryView> tables, int64_t width, float* queries) {
   for (int64_t head = 0; head < shape.heads; ++head) {
@@ -284,14 +286,15 @@ void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadP
   }
 }
 
-// Calls step(key) for the keys of `range` from `first` to `last`.
+// Calls step(key) for each key of `range` that is in [`first`, `last`].
 template <class Range, class Step>
 void ForSeenKeys(const Range& range, int64_t first, int64_t last, Step&& step) {
   const int64_t end = std::min(range.end, last + 1);
   for (int64_t key = std::max(range.begin, first); key < end; ++key) step(key);
 }
 
-// Turns one head's logits, row [key_rows], of the query at absolute row `position` into weights.
+// Converts the logits row [key_rows] of one head and the query at absolute row `position` to
+// weights.
 void FinishRow(const AttentionShape& shape, const HeadPositions& positions, int64_t position,
                int64_t head, float* row) {
   const int64_t first = FirstVisibleKey(shape, position);
@@ -330,7 +333,7 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
   CheckAttention(shape, positions);
   if (shape.query_rows <= 0) return;
   BorrowedScratch<QueryTag> query_scratch;
-  constexpr int64_t kWidest = 16;  // lanes of any instruction set
+  constexpr int64_t kWidest = 16;  // maximum number of lanes of any instruction set
   const int64_t width = (shape.head_dim + kWidest - 1) / kWidest * kWidest;
   const int64_t query_floats = shape.heads * shape.query_rows * width;
   const bool has_far =

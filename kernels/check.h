@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks that only a bug can fail. They throw std::logic_error that names the source line and the
-// values, as in
+// Macros for checks that only a bug can fail. They throw std::logic_error that names the source
+// line and the values, as in
 //
 //   MIDSCOPE_CHECK_EQ(update.size(), rows * width);
 //   core/decoder/forward_pass.cpp:343: update.size() == rows * width does not hold: 575 and 576
@@ -19,7 +19,7 @@
 
 namespace midscope::check {
 
-// Returns `file` relative to the repository's root, which contains kernels/.
+// Returns `file` (__FILE__) relative to the repository's root, which contains kernels/.
 inline std::string_view ShownFile(std::string_view file) {
   constexpr std::string_view kSelf = __FILE__;
   constexpr std::string_view kOwn = "kernels/check.h";
@@ -49,7 +49,7 @@ std::string Shown(const T& value) {
 template <class T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// Compares integers by value, even if one is unsigned.
+// Compares integers by value, even if one is signed and the other unsigned.
 struct Equal {
   template <class A, class B>
   constexpr bool operator()(const A& a, const B& b) const {
@@ -132,7 +132,7 @@ inline std::string Text(const char* /*condition*/, const std::string& text) { re
 #ifdef MIDSCOPE_CHECK_KERNELS
 #define MIDSCOPE_KERNEL_CHECK_(check) check
 #else
-// Compiled, so that it stays valid code, but never run.
+// The check is compiled, so that it stays valid code, but never run.
 #define MIDSCOPE_KERNEL_CHECK_(check)                                \
   do {                                                               \
     if (false) check; /* NOLINT(bugprone-macro-parentheses): code */ \

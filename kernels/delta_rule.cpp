@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Computes memory = sum of k[i] state[i].
+// Computes memory [value_dim] = sum over i of k[i] * state[i], where state is [key_dim][value_dim].
 HWY_INLINE void Recall(const float* state, const float* k, int64_t key_dim, int64_t value_dim,
                        float* memory) {
   std::fill_n(memory, value_dim, 0.0f);
@@ -29,7 +29,7 @@ HWY_INLINE void Recall(const float* state, const float* k, int64_t key_dim, int6
   }
 }
 
-// Computes state[i] = decay state[i] + k[i] change, and out = sum of q[i] state[i].
+// Computes state[i] = decay * state[i] + k[i] * change, and out = sum over i of q[i] * state[i].
 HWY_INLINE void Update(const float* q, const float* k, float decay, const float* change,
                        int64_t key_dim, int64_t value_dim, float* state, float* out) {
   std::fill_n(out, value_dim, 0.0f);
@@ -43,7 +43,7 @@ HWY_INLINE void Update(const float* q, const float* k, float decay, const float*
   }
 }
 
-// One row of one value head; change [value_dim] is working memory.
+// Applies the gated delta rule for one row of one value head. change [value_dim]: working memory.
 void DeltaRow(const float* q, const float* k, const float* v, float decay, float rate,
               int64_t key_dim, int64_t value_dim, float* change, float* state, float* out) {
   Recall(state, k, key_dim, value_dim, change);
@@ -54,8 +54,8 @@ void DeltaRow(const float* q, const float* k, const float* v, float decay, float
   Update(q, k, decay, change, key_dim, value_dim, state, out);
 }
 
-// Returns the weight of a row's value for a query that later rows have changed, and takes the query
-// before this row.
+// Returns the weight of a row's value in the output for `query`, and updates `query` for the row
+// before. Called from the last row to the first.
 float WeightOfRow(const float* k, float decay, const float* rate, int64_t key_dim, float* query) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -75,7 +75,7 @@ float WeightOfRow(const float* k, float decay, const float* rate, int64_t key_di
   return weight;
 }
 
-// One row of one head of a state space.
+// Updates the state space of one head by one row and computes the row's output.
 void StateSpaceRow(const float* q, const float* k, const float* v, float decay, int64_t key_dim,
                    int64_t value_dim, float* state, float* out) {
   Update(q, k, decay, v, key_dim, value_dim, state, out);

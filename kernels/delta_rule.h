@@ -21,20 +21,20 @@ struct DeltaShape {
 // For each row, with its query q, key k (both [key_dim]), value v [value_dim], decay a and rate b
 // of a value head whose state is S [key_dim, value_dim]:
 //   S = a S;  S += k (b (v - S^T k))^T;  out = S^T q;
-// or without rates (rate == nullptr), as a state space has it, S = a S + k v^T.
+// or, without rates (rate == nullptr), the state space S = a S + k v^T.
 // q, k [rows, key_heads, key_dim], v, out [rows, value_heads, value_dim], decay, rate [rows,
-// value_heads]: all contiguous float32. state [value_heads, key_dim, value_dim] holds the state
-// before the first row, and then the state after the last one. A row's numbers do not depend on how
-// rows are divided into calls, nor on the number of threads. Returns early, with states of no use,
-// when cancelled.
+// value_heads]: all contiguous float32. state [value_heads, key_dim, value_dim]: the state before
+// the first row, replaced by the state after the last row. Results of a row do not depend on how
+// rows are divided into calls, nor on the number of threads. When cancelled, returns early; `out`
+// and `state` are then undefined.
 void GatedDeltaRule(const DeltaShape& shape, const float* q, const float* k, const float* v,
                     const float* decay, const float* rate, int64_t rows, float* state, float* out,
                     const Executor& executor, CancelFlag cancel);
 
-// Computes by how much each row's value counts in the output of the last of these rows, whose query
-// is q [key_heads, key_dim]: out = sum of weights[row] v[row], if the state before the first row is
-// 0. Weights [value_heads, rows] may be negative, and sum to no fixed number. k, decay and rate as
-// above. Returns early, with weights of no use, when cancelled.
+// Computes the weight of each row's value in the output of the last row, whose query is q
+// [key_heads, key_dim]: out = sum over rows of weights[row] * v[row], if the state before the first
+// row is 0. Weights [value_heads, rows] may be negative and need not sum to 1. k, decay, rate: as
+// for GatedDeltaRule. When cancelled, returns early; weights are then undefined.
 void DeltaRuleWeights(const DeltaShape& shape, const float* q, const float* k, const float* decay,
                       const float* rate, int64_t rows, float* weights, const Executor& executor,
                       CancelFlag cancel);

@@ -14,13 +14,13 @@
 namespace midscope::kernels {
 namespace {
 
-// Excludes instruction sets that the environment does not allow; returns whether AVX-512 is
-// allowed.
+// Excludes instruction sets above ATEN_CPU_CAPABILITY from Highway's choice; returns whether
+// AVX-512 is allowed.
 bool LimitTargets() {
   const char* const capability = std::getenv("ATEN_CPU_CAPABILITY");
   const std::string_view limit = capability != nullptr ? capability : "";
 #if HWY_ARCH_X86
-  // Better targets have lower bits.
+  // In Highway, better targets (instruction sets) have lower bits.
   const auto allow_up_to = [](int64_t target) { hwy::DisableTargets(target - 1); };
   if (limit == "avx2") allow_up_to(HWY_AVX2);
   if (limit == "default") allow_up_to(HWY_SSE4);
@@ -28,7 +28,7 @@ bool LimitTargets() {
   return limit != "avx2" && limit != "default";
 }
 
-// Must run before the first kernel, because Highway keeps its choice.
+// Must be initialised before the first kernel runs, because Highway does not repeat its choice.
 const bool wide_allowed = LimitTargets();
 
 bool CpuHasBFloat16Products() {
@@ -41,7 +41,7 @@ bool CpuHasBFloat16Products() {
 }
 
 #if defined(__x86_64__) && defined(__linux__)
-// Whether the CPU has AMX-TILE and AMX-BF16, which not all compilers' own tests support.
+// Whether the CPU has AMX-TILE and AMX-BF16 (CPUID); not all compilers' builtins can tell.
 bool CpuHasMatrixTiles() {
   constexpr unsigned kFeatures = 7;
   constexpr unsigned kWanted = 1u << 22 | 1u << 24;
@@ -49,15 +49,15 @@ bool CpuHasMatrixTiles() {
   return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kWanted) == kWanted;
 }
 
-// Linux lets a process use tiles only on request, because they make its threads' state 8 KiB
-// larger.
+// Requests permission to use AMX tiles from Linux, which requires it because tiles make the saved
+// state of threads 8 KiB larger. Returns whether it is granted.
 bool MayUseMatrixTiles() {
   constexpr int64_t kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr int64_t kTileData = 18;
   return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
 }
 
-// oneDNN's own limit, so that one variable makes all libraries treat this machine as another.
+// Whether ONEDNN_MAX_CPU_ISA allows AMX. oneDNN's variable is used so that it limits all libraries.
 bool TilesAllowed() {
   const char* const limit = std::getenv("ONEDNN_MAX_CPU_ISA");
   const std::string_view name = limit != nullptr ? limit : "ALL";
@@ -78,8 +78,8 @@ bool HasMatrixTiles() {
 #endif
 }
 
-// Intel's vector instruction is not faster than float32's two per cycle (measured: 116 and 195
-// GFLOP/s); Intel CPUs that have it usually have tiles.
+// Intel's vector instruction for bfloat16 is slower than two float32 instructions per cycle
+// (measured: 116 and 195 GFLOP/s); Intel CPUs that have it usually have tiles.
 static bool ProductsAreFast() {
 #if defined(__x86_64__) && defined(__GNUC__)
   return !__builtin_cpu_is("intel") || HasMatrixTiles();
@@ -95,7 +95,8 @@ bool HasBFloat16Products() {
 
 std::string InstructionSetName() {
   const int64_t targets = hwy::SupportedTargets();
-  // The call makes Highway choose among all targets of the CPU, even excluded ones (1.0.3).
+  // SupportedTargets() made Highway choose among all targets, even excluded ones (1.0.3). Chooses
+  // again.
   hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
   if (HasMatrixTiles()) return "AVX-512 with bfloat16 matrix tiles";

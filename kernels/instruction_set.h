@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reports the instruction set that kernels use: the CPU's, unless ATEN_CPU_CAPABILITY (LibTorch's
-// variable: default, avx2 or avx512) requests a smaller one, with which a machine can reproduce the
-// behaviour of another.
+// Reports the CPU instruction set that kernels use: the best one of the CPU, unless the environment
+// variable ATEN_CPU_CAPABILITY (LibTorch's: default, avx2 or avx512) requests a smaller one, for
+// example to reproduce results of another machine.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace midscope::kernels {
 // "AVX2", "SSE4", "NEON" or "none".
 std::string InstructionSetName();
 
-// Whether one instruction multiplies pairs of bfloat16 and adds them in float32 (AVX-512 BF16), and
-// is faster than float32: false on Intel's CPUs without matrix tiles.
+// Whether the CPU has an instruction that multiplies pairs of bfloat16 and adds in float32 (AVX-512
+// BF16), and it is faster than float32: false on Intel's CPUs without matrix tiles.
 bool HasBFloat16Products();
 
-// Whether one instruction also multiplies tiles of bfloat16 (AMX). ONEDNN_MAX_CPU_ISA (oneDNN's
-// variable) set to less than AMX excludes them.
+// Whether the CPU has an instruction that multiplies tiles of bfloat16 (AMX), and the environment
+// variable ONEDNN_MAX_CPU_ISA (oneDNN's) allows AMX.
 bool HasMatrixTiles();
 
 }  // namespace midscope::kernels

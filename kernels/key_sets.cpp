@@ -79,7 +79,7 @@ std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions
 
 namespace {
 
-// Calls step(i - begin) for the indices i of [begin, begin + count) that are in `range`.
+// Calls step(i - begin) for each index i in [begin, begin + count) that is in `range`.
 template <class Range, class Step>
 void ForShared(const Range& range, int64_t begin, int64_t count, Step&& step) {
   const int64_t first = std::max(range.begin, begin);

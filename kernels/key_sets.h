@@ -10,31 +10,31 @@
 
 namespace midscope::kernels {
 
-// Heads of one KV group whose keys are rotated equally, in the order of the heads.
+// Query heads of one KV group that share a rotary table for keys, and so rotated keys.
 struct KeySet {
   int64_t key_value_head = 0;
   RotaryView table;
-  RotaryView far;  // for far keys, if the call has them
+  RotaryView far;  // table for far keys (FarPositions), if any
   std::vector<int64_t> heads;
 };
 
-// Checks that the arguments meet the requirements of attention.h; no effect in a release build.
+// Checks the arguments of an attention call (attention.h); no effect in a release build.
 void CheckAttention(const AttentionShape& shape, const HeadPositions& positions);
 void CheckHeads(const AttentionShape& shape);
 
 std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions);
 
-// A finite replacement for -infinity: the difference of two such values is a number, and a logit
-// added to one is negligible.
+// Logit of hidden keys: a finite replacement for -infinity, so that the difference of two is a
+// number (0), and large enough that a logit added to it is negligible.
 inline constexpr float kHiddenLogit = -1e30f;
 
-// Hidden keys and factors of an attention call, or of one head in it, block by block.
+// Queries for hidden keys and key factors of an attention call, or of one head, by key ranges.
 class KeyEdits {
  public:
   explicit KeyEdits(const HeadPositions& positions)
       : hidden_(positions.hidden), factors_(positions.factors) {}
 
-  // Returns the edits that apply to the head.
+  // Returns only the edits that apply to query head `head`.
   KeyEdits OfHead(int64_t head) const {
     KeyEdits of_head = *this;
     of_head.head_ = head;
@@ -42,13 +42,13 @@ class KeyEdits {
   }
 
   bool empty() const { return hidden_.empty() && factors_.empty(); }
-  // Whether one range hides all keys [begin, end); for the edits of a call, from all heads. Such
-  // blocks can be skipped.
+  // Whether one range hides all keys [begin, end) (for edits of a whole call: from all heads), so
+  // that the keys can be skipped.
   bool HidesAll(int64_t begin, int64_t end) const;
   // Whether any key of [begin, end) is hidden or has a factor, for one head.
   bool Touches(int64_t begin, int64_t end) const;
-  // Writes, for one head and each key from `begin` on, the term to add to its logit in units of ln
-  // 2 (kHiddenLogit: hidden), and the factor of its weight after the softmax.
+  // Writes for one head and `count` keys from `begin` on: bias [count], to add to the logit in
+  // units of ln 2 (kHiddenLogit: hidden), and factor [count] of the weight after the softmax.
   void Fill(int64_t begin, int64_t count, float* bias, float* factor) const;
 
  private:

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Computes y[r, o] for kOutputs outputs and kRows rows; reading several weight rows together keeps
+// Computes y for kOutputs outputs and kRows rows of x. Reading several weight rows at once keeps
 // several memory reads in flight.
 template <int kOutputs, int kRows, class T, class Y>
 HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, Y* y, int64_t outputs) {
@@ -58,7 +58,7 @@ template <int kOutputs, class T, class Y>
 HWY_INLINE void RowProducts(const T* weight, const T* x, int64_t rows, int64_t inputs, Y* y,
                             int64_t outputs) {
   int64_t r = 0;
-  // Four rows at a time; the second four rows find the weights in the first-level cache.
+  // Multiplies four rows at a time; for the second four rows, the weights are in the L1 cache.
   for (; r + 4 <= rows; r += 4) {
     Products<kOutputs, 4>(weight, x + r * inputs, inputs, y + r * outputs, outputs);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of a weight matrix with a few rows. Reading the weights once limits the speed, a limit
-// that general matrix products do not reach for few rows.
+// Products of a weight matrix with few rows of x. The speed is limited by reading the weights once;
+// general matrix products are slower for few rows.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 
 namespace midscope::kernels {
 
-// The largest number of rows for which MatrixVector is intended; above it, a general matrix product
-// is faster.
+// Maximum number of rows for MatrixVector; for more rows, a general matrix product is faster.
 inline constexpr int64_t kMatrixVectorRows = 8;
 
 // Computes y[r, o] = sum_i weight[o, i] x[r, i]. weight [outputs, inputs], x [rows, inputs], y

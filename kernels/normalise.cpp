@@ -17,7 +17,7 @@
 #define MIDSCOPE_KERNELS_NORMALISE_ONCE
 namespace midscope::kernels {
 
-// Arguments of LayerNorm for rows; if `update` is null, nothing is added first.
+// Arguments of LayerNorm (update == null) and AddLayerNorm for a range of rows.
 struct LayerNormWork {
   void* x;
   const void* update;
@@ -63,8 +63,8 @@ HWY_INLINE float AddAndSquare(T* x, const T* update, int64_t width) {
     const auto value = step(d, i);
     sums = hn::MulAdd(value, value, sums);
   }
-  // The remaining elements use the same operation, because compilers translate a product and a sum
-  // differently in different copies of this function.
+  // Uses the vector operation for the remaining elements, too: compilers translate scalar products
+  // and sums differently (fused or not) in different copies of this function.
   const hn::CappedTag<float, 1> one;
   auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, sums)));
   for (; i < width; ++i) {
@@ -120,8 +120,7 @@ HWY_INLINE void LayerNormAs(const LayerNormWork& work, int64_t begin, int64_t en
     const float sum =
         SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR { return LoadFloats(d, x + i); });
     const float mean = sum / count;
-    // The sum is of squared deviations, because a difference of squares would cancel if the mean is
-    // far from 0.
+    // Sums squared deviations: mean(x^2) - mean^2 would lose precision if the mean is far from 0.
     const float squares = SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR {
       const auto deviation = hn::Sub(LoadFloats(d, x + i), hn::Set(d, mean));
       return hn::Mul(deviation, deviation);
@@ -153,7 +152,7 @@ HWY_INLINE float InverseRms(const T* x, float epsilon, int64_t width) {
   return 1.0f / std::sqrt(squares / static_cast<float>(width) + epsilon);
 }
 
-// Computes one head's norm from x [width] into to [width], which may be x.
+// Computes the RMS norm of one head, from x [width] into to [width], which may be x.
 template <class In, class Out>
 HWY_INLINE void NormHead(const In* x, const float* weight, float epsilon, int64_t width, Out* to) {
   const float inverse = InverseRms(x, epsilon, width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Row-wise operations of a decoder block, each in one pass over memory. Rows are contiguous;
-// arithmetic is float32.
+// Row-wise operations of a decoder block (norms, activations, bias), each in one pass over memory.
+// Rows are contiguous; arithmetic is float32.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace midscope::kernels {
 void RmsNorm(const void* x, const float* weight, float epsilon, int64_t rows, int64_t width,
              Dtype dtype, void* out, float* inverse_rms, const Executor& executor);
 
-// Computes residual += update (rounded to `dtype`), then out and inverse_rms as in RmsNorm of the
-// sum.
+// Computes residual += update (rounded to `dtype`), then out and inverse_rms as RmsNorm of
+// residual.
 void AddRmsNorm(void* residual, const void* update, const float* weight, float epsilon,
                 int64_t rows, int64_t width, Dtype dtype, void* out, float* inverse_rms,
                 const Executor& executor);
@@ -31,15 +31,15 @@ void LayerNorm(const void* x, const float* weight, const float* bias, float epsi
                int64_t width, Dtype dtype, void* out, float* mean, float* inverse_deviation,
                const Executor& executor);
 
-// Computes residual += update (rounded to `dtype`), then out, mean and inverse_deviation as in
-// LayerNorm of the sum.
+// Computes residual += update (rounded to `dtype`), then out, mean and inverse_deviation as
+// LayerNorm of residual.
 void AddLayerNorm(void* residual, const void* update, const float* weight, const float* bias,
                   float epsilon, int64_t rows, int64_t width, Dtype dtype, void* out, float* mean,
                   float* inverse_deviation, const Executor& executor);
 
 // Normalises every head of x [rows, heads, head_dim] separately (qwen3, gemma3): RmsNorm over
-// head_dim, with weight [head_dim] for all heads. `out` may be x. A norm over all heads together
-// (olmo2) is one head of heads * head_dim.
+// head_dim, with weight [head_dim] for all heads. `out` may be x. For a norm over all heads
+// together (olmo2), pass one head of size heads * head_dim.
 void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
                   int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor);
 
@@ -51,9 +51,9 @@ void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t
 // Computes residual += update, [count] elements.
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor);
 
-// kSilu: x / (1 + e^-x). kGelu: x (1 + erf(x / sqrt 2)) / 2, within 1e-6 of it times max(1, |x|).
-// kGeluTanh: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
-// kRelu: max(0, x). kSquaredRelu: its square.
+// kSilu: x / (1 + e^-x). kGelu: x (1 + erf(x / sqrt 2)) / 2, with absolute error below 1e-6 *
+// max(1, |x|). kGeluTanh: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. kRelu: max(0, x).
+// kSquaredRelu: max(0, x)^2.
 enum class ActivationKind { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
 
 // Computes out [rows, width] = activation(gate) * up. gate_up [rows, 2 * width]: gate in the first
@@ -65,9 +65,9 @@ void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int
 void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, void* out,
               const Executor& executor);
 
-// Computes out[r, i] = x[r, i] - amount[r] * direction[i]: the change of keys (or queries) if one
-// input channel is scaled. x, out [rows, width] of `dtype` with row strides x_stride / out_stride
-// in elements; amount [rows], direction [width] float32.
+// Computes out[r, i] = x[r, i] - amount[r] * direction[i]: changes keys (or queries) as scaling one
+// input channel does. x, out [rows, width] of `dtype` with row strides x_stride / out_stride in
+// elements; amount [rows], direction [width] float32.
 void RankOneUpdate(const void* x, int64_t x_stride, const float* amount, const float* direction,
                    int64_t rows, int64_t width, Dtype dtype, void* out, int64_t out_stride,
                    const Executor& executor);

@@ -13,7 +13,7 @@ class Serial : public Executor {
   }
 };
 
-// Number of multiplications that take 5 to 10 ms on two cores.
+// Minimum number of multiplications of long work (ForProduct): 5 to 10 ms on two cores.
 constexpr int64_t kLongWork = int64_t{1} << 30;
 
 }  // namespace

@@ -36,7 +36,7 @@ double RowEntropy(const float* weights, int64_t key_rows) {
   double entropy = 0;
   for (int64_t key = 0; key < key_rows; ++key) {
     const float weight = weights[key];
-    // The logarithm of a float32 is precise to 1e-7, like the weight itself.
+    // Uses the logarithm in float32: it is precise to 1e-7, like the weight itself.
     if (weight > 0) entropy -= static_cast<double>(weight * std::log(weight));
   }
   return entropy;

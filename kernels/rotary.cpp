@@ -51,9 +51,9 @@ namespace midscope::kernels {
 HWY_EXPORT(RotateAnyType);
 
 namespace {
-// cos and sin are computed exactly every kAnchorRows rows; in between, each row is the previous one
-// rotated by one step. In double, the error is below 1e-14, and this is ten times faster than cos
-// and sin of each angle.
+// Number of rows between rows whose cos and sin are computed from the angle; in between, each row
+// is the previous one rotated by one step. In double, the error is below 1e-14, and this is ten
+// times faster than cos and sin of every angle.
 constexpr int64_t kAnchorRows = 64;
 }  // namespace
 
@@ -69,7 +69,7 @@ void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t
     const double step_sin = std::sin(step_angle);
     double turn_cos = 0;
     double turn_sin = 0;
-    // Anchors are at absolute rows, so that a table's row does not depend on the table's first row.
+    // Begins at a multiple of kAnchorRows, so that no row depends on the table's first row.
     for (int64_t row = first / kAnchorRows * kAnchorRows; row < first + rows; ++row) {
       if (row % kAnchorRows == 0) {
         const double angle = static_cast<double>(row) / ratio * frequency;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dot products of a row with several rows at once, and weighted sums of rows: the operations on
-// keys and values in attention of few query rows. Included like rows-inl.h, after it.
+// Dot products of a row with several rows at once, and weighted sums of rows: used on keys and
+// values in attention of few query rows. Include it like rows-inl.h, after it.
 #if defined(MIDSCOPE_KERNELS_ROW_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_ROW_DOTS_INL_H_
 #undef MIDSCOPE_KERNELS_ROW_DOTS_INL_H_
@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Fixed-size vectors only, because sums are in arrays.
+// Vectors of fixed size, because arrays of vectors (the sums) require it.
 using DotTag = hn::CappedTag<float, 16>;
 
-// Returns the sum of the 128-bit blocks of v.
+// Returns the sum of all 128-bit blocks of the vector v.
 template <class D, class V>
 HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumOfBlocks([[maybe_unused]] D d, V v) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -30,7 +30,7 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumOfBlocks([[maybe_unused]] D d, V v
   }
 }
 
-// Returns the sums over lanes of a, b, c and e, in this order. Every sum is added in the same
+// Returns the vector (sum of lanes of a, of b, of c, of e). All four sums add lanes in the same
 // order.
 HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumsOfLanes(hn::Vec<DotTag> a, hn::Vec<DotTag> b,
                                                        hn::Vec<DotTag> c, hn::Vec<DotTag> e) {
@@ -68,7 +68,7 @@ HWY_INLINE void DotRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT r
 
 // Computes sums[m * sum_stride + i] += sum over keys of weights[m * weight_stride + key] *
 // values[key * stride + i] for kMembers members m and kVectors vectors from i = 0 on, keys in
-// order. A key whose weights are all 0 is not read, because no row of the call may see it.
+// order. Does not read keys whose weights are all 0, which may be hidden.
 template <int kMembers, int kVectors, class D, class In>
 HWY_INLINE void AddWeightedRows(D d, const float* HWY_RESTRICT weights, int64_t weight_stride,
                                 const In* HWY_RESTRICT values, int64_t stride, int64_t keys,

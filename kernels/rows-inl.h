@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Vector building blocks shared by the kernels, compiled once for each instruction set. Included
-// after hwy/highway.h, between HWY_BEFORE_NAMESPACE and the kernel's own code (Highway's -inl
-// convention; hence no ordinary include guard).
+// Vector functions that kernels share, compiled once for each instruction set. Included after
+// hwy/highway.h, between HWY_BEFORE_NAMESPACE and the kernel's own code (Highway's -inl convention;
+// hence no ordinary include guard).
 #if defined(MIDSCOPE_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_ROWS_INL_H_
 #undef MIDSCOPE_KERNELS_ROWS_INL_H_
@@ -32,8 +32,7 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const BFloat16* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(bits));
 }
 
-// Returns the upper halves of float32 numbers in the low bits of each lane, rounded as in
-// ToBFloat16.
+// Returns float32 numbers rounded to bfloat16 as by ToBFloat16, in the low 16 bits of each lane.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundedHalves(D /*d*/, hn::Vec<D> value) {
   const hn::RebindToUnsigned<D> d32;
@@ -45,7 +44,7 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundedHalves(D /*d*/, hn::Vec<D> va
   return hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
 }
 
-// Stores Lanes(d) float32 numbers, rounded as in ToBFloat16 if the target is narrower.
+// Stores Lanes(d) float32 numbers, rounded as by ToBFloat16 if `to` is bfloat16.
 template <class D>
 HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, float* to) {
   hn::StoreU(value, d, to);
@@ -56,7 +55,7 @@ HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, BFloat16* to) {
   hn::StoreU(hn::TruncateTo(d16, RoundedHalves(d, value)), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-// Returns the value that would be read back after StoreFloats to a T.
+// Returns float32 numbers as they are after a StoreFloats to type T and a LoadFloats.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> RoundedTo([[maybe_unused]] D d, hn::Vec<D> value) {
   if constexpr (sizeof(T) == sizeof(BFloat16)) {
@@ -66,7 +65,8 @@ HWY_INLINE hn::Vec<D> RoundedTo([[maybe_unused]] D d, hn::Vec<D> value) {
   }
 }
 
-// Calls step(d, i) for i = 0 .. count - 1, whole vectors first and the rest one by one.
+// Calls step(d, i) to process elements i .. i + Lanes(d) - 1 of [0, count): first whole vectors,
+// then single elements.
 template <class Step>
 HWY_INLINE void ForEachVector(int64_t count, Step&& step) {
   const hn::ScalableTag<float> d;
@@ -77,8 +77,8 @@ HWY_INLINE void ForEachVector(int64_t count, Step&& step) {
   for (; i < count; ++i) step(one, i);
 }
 
-// Returns 2^f for f in [-1/2, 1/2]: minimax polynomial of degree 5, relative error below 2.2e-7 in
-// float32.
+// Returns 2^f for f in [-1/2, 1/2] by a minimax polynomial of degree 5, with relative error below
+// 2.2e-7.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   auto p = hn::Set(d, 1.3276472e-3f);
@@ -89,21 +89,21 @@ HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   return hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
 }
 
-// Added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
-// additional 127 makes the last bits of the sum the exponent bits of 2^whole. Instructions that
-// round and convert take several steps on x86, and the softmax takes half as much work as its
-// products.
+// Constant that rounds a number x of -127 .. 127 when added to it, because float32 has no fractions
+// from 2^23 on. Due to the additional 127, the last bits of the sum are the exponent bits of
+// 2^round(x). It is faster than x86 instructions that round and convert, which matters because the
+// softmax takes half as much time as the products of attention.
 constexpr float kRoundingShift = 12582912.0f + 127.0f;
 
-// Returns x * 2^whole, where `shifted` is whole + kRoundingShift; 0 if whole is -127.
+// Returns x * 2^n for `shifted` = n + kRoundingShift; 0 if n is -127.
 template <class D>
 HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> shifted) {
   const hn::RebindToSigned<D> di;
   return hn::Mul(x, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-// Returns 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, for instance for -1e30
-// (infinities are not allowed).
+// Returns 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, e.g. for -1e30. x must not
+// be infinite.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
   const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
@@ -116,7 +116,7 @@ HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
 // -87.7.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
-  // log2(e) in two parts, so that the fraction of x * log2(e) keeps its precision if x is large.
+  // Splits log2(e) into two parts, so that the fraction of x * log2(e) is precise for large x.
   const auto high = hn::Set(d, 1.44269502f);
   const auto low = hn::Set(d, 1.92596303e-8f);
   const auto clamped = hn::Min(hn::Max(x, hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
@@ -131,7 +131,7 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
 // tanh.
 template <class D>
 HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
-  // Beyond this limit, float32 has no number between tanh and 1.
+  // Beyond this limit, tanh(x) rounds to 1 or -1 in float32.
   const auto limit = hn::Set(d, 7.90531110763549805f);
   const auto clamped = hn::Max(hn::Neg(limit), hn::Min(x, limit));
   const auto square = hn::Mul(clamped, clamped);
@@ -149,8 +149,8 @@ HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
   return hn::Div(hn::Mul(clamped, over), under);
 }
 
-// Rotates one head's row from x into out (which may be x) and multiplies it by `factor`; see
-// RotaryView. `cos` may be null: no rotation.
+// Rotates one row of one head (RotaryView) from x into out, which may be x, and multiplies it by
+// `factor`. If `cos` is null, does not rotate.
 template <class In, class Out>
 HWY_INLINE void RotateRow(const In* x, int64_t head_dim, const float* cos, const float* sin,
                           int64_t pairs, float factor, Out* out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Working memory that is kept between calls: megabytes of new memory from the allocator cost a page
-// fault every 4 KiB, which for short prompts is as expensive as the arithmetic.
+// Working memory of kernels, kept between calls: newly allocated megabytes cost a page fault per 4
+// KiB, which for short prompts takes as long as the arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace midscope::kernels {
 
-// One block of memory, aligned to a cache line, that grows and never shrinks by itself.
+// A block of memory, aligned to a cache line, that grows on demand and never shrinks.
 class Scratch {
  public:
   Scratch() = default;
@@ -48,8 +48,8 @@ class Scratch {
   size_t size_ = 0;
 };
 
-// Borrows the calling thread's kept Scratch for the lifetime of this object. A nested call on the
-// same thread (a thread pool may run other work while it waits) gets a new one.
+// Guard that borrows the calling thread's Scratch. A nested guard on the same thread (a thread pool
+// may run other work while it waits) allocates a new one.
 template <class Tag>
 class BorrowedScratch {
  public:
@@ -66,7 +66,7 @@ class BorrowedScratch {
   }
 
  private:
-  // Above this size, keeping the memory would cost more than mapping it again.
+  // Maximum size that is kept: keeping more memory costs more than mapping it again.
   static constexpr size_t kKeepBytes = size_t{64} << 20;
   static Scratch& Kept() {
     thread_local Scratch kept;

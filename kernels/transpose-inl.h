@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Transposes matrices of 32-bit items in registers. Included like rows-inl.h, after it.
+// Transposes matrices of 32-bit items in registers. Include it like rows-inl.h, after it.
 #if defined(MIDSCOPE_KERNELS_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_TRANSPOSE_INL_H_
 #undef MIDSCOPE_KERNELS_TRANSPOSE_INL_H_
@@ -17,8 +17,8 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kSquare = 4;  // rows and columns that are transposed in registers
 
-// Transposes four vectors of 32-bit lanes: in each part of four lanes, the vectors are the rows of
-// a 4 x 4 matrix and become its columns.
+// Transposes four vectors of 32-bit lanes: in each group of four lanes, the four vectors are a 4 x
+// 4 matrix, which is transposed.
 template <class V>
 HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
   const hn::DFromV<V> d;

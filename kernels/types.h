@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element types and views that kernels work on. They use raw pointers and shapes, no tensor
-// library.
+// Element types and array views of kernels: raw pointers and shapes, no tensor library.
 #pragma once
 
 #include <bit>
@@ -9,12 +8,12 @@
 
 namespace midscope::kernels {
 
-// GPUs and LibTorch's own operations compute in float16; the CPU's kernels only convert it.
+// Element types. Only GPU kernels and LibTorch compute in float16; CPU kernels only convert it.
 enum class Dtype { kFloat32, kBFloat16, kFloat16 };
 
 constexpr int64_t SizeOf(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
 
-// The upper half of a float32. Conversion rounds to nearest even; NaN stays NaN.
+// bfloat16: the upper 16 bits of a float32. Conversion rounds to nearest even; NaN stays NaN.
 struct BFloat16 {
   uint16_t bits = 0;
 };
@@ -39,7 +38,7 @@ constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
                            : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
                                                          : Dtype::kFloat16;
 
-// The multiplication handles subnormals without a branch; it is exact.
+// Multiplies to convert subnormals without a branch; the product is exact.
 constexpr float ToFloat(Float16 value) {
   const uint32_t magnitude = static_cast<uint32_t>(value.bits & 0x7fff) << 13;
   const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000) << 16;
@@ -59,7 +58,8 @@ constexpr Float16 ToFloat16(float value) {
   } else if (magnitude >= 0x477ff000u) {
     half = 0x7c00u;
   } else if (magnitude < 0x38800000u) {
-    // Subnormal: the last bit of a float32 from 1/2 on has the value of the smallest binary16.
+    // Result is subnormal: adding 1/2 rounds to its last bit, because the last bit of a float32 in
+    // [1/2, 1) has the value of the smallest binary16.
     half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   } else {
     half = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
@@ -67,7 +67,7 @@ constexpr Float16 ToFloat16(float value) {
   return {static_cast<uint16_t>(sign | half)};
 }
 
-// Returns the value after rounding to that type.
+// Returns `value` after rounding to the type `dtype`.
 constexpr float RoundedTo(Dtype dtype, float value) {
   switch (dtype) {
     case Dtype::kFloat32:

@@ -25,7 +25,7 @@ std::string NumberText(T value) {
 }
 
 std::string JsonText(const std::string& text) {
-  // Keeps the JSON valid even if a token's text is only part of a character.
+  // Replaces invalid UTF-8 with U+FFFD, because a token's text may be only part of a character.
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -36,7 +36,7 @@ std::string CsvCell(const std::string& text) {
   return quoted + "\"";
 }
 
-// Returns one element as text; `json` selects how missing numbers and texts are written.
+// Returns one array element as JSON (NaN: null) or, if `json` is false, as CSV (NaN: empty).
 std::string ElementText(const ArrayData& data, size_t index, bool json) {
   return std::visit(
       [&](const auto& values) -> std::string {
@@ -88,8 +88,8 @@ void WriteCsvArray(const Record& record, const Array& array, const std::vector<A
   }
 }
 
-// Returns the only axis of all arrays, if there are several; otherwise null. A single array is
-// written in long form, like arrays over several axes.
+// Returns the axis if the record has two or more arrays and all have only this one axis; otherwise
+// null (the CSV file is then in long form, one row per element).
 const Axis* CommonAxis(const Record& record) {
   if (record.arrays.size() < 2 || record.arrays.front().axes.size() != 1) return nullptr;
   const std::vector<std::string>& axes = record.arrays.front().axes;
@@ -111,7 +111,7 @@ void WriteCsvTable(const Record& record, const Axis& axis, std::ostream& out) {
   }
 }
 
-// Writes nested lists, outermost axis first.
+// Writes an array as nested JSON lists, outermost axis first.
 void WriteNested(const ArrayData& data, const std::vector<const Axis*>& axes, size_t depth,
                  size_t& element, std::ostream& out) {
   if (depth == axes.size()) {
@@ -234,7 +234,7 @@ namespace {
                    "Give --array with one of [layer, channel], such as position_direction");
 }
 
-// Returns the axes with more than one element, and `layer`.
+// Returns the array's axes with more than one element, and axis `layer` of any size.
 std::vector<const Axis*> LongAxes(const Record& record, const Array& array) {
   std::vector<const Axis*> axes;
   for (const std::string& name : array.axes) {

@@ -11,24 +11,24 @@
 
 namespace midscope {
 
-// Writes a record as CSV. If all its arrays (two or more) are over one and the same axis, as a
-// table: header "AXIS,ARRAY...", one row per index. Otherwise in long form, one row per element:
-// header "array,AXIS...,value" with all axes of the record that its arrays use; the cell of an axis
-// has its label, its value if the axis has no labels, and is empty if the array lacks the axis.
-// Cells are quoted as in RFC 4180. NaN is an empty cell. Numbers are written in the shortest form
-// that parses to the same value.
+// Writes a record as CSV. If it has two or more arrays and all have the same single axis, writes a
+// table: header "AXIS,ARRAY...", one row per index. Otherwise uses the long form, one row per
+// element: header "array,AXIS...,value" with all axes that arrays of the record use. The cell of an
+// axis contains the axis label of the element, or the axis value if the axis has no labels; it is
+// empty if the array lacks the axis. Cells are quoted as in RFC 4180. NaN is an empty cell. Numbers
+// are written in the shortest form that parses to the same value.
 void WriteCsv(const Record& record, std::ostream& out);
 
 // Writes {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...],
 // "arrays": [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and
-// infinities become null. `more`: text of further members of the object, `"rows": [...]`.
+// infinities become null. `more`: text of further members of that object: `"rows": [...]`.
 void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out,
                const std::string& more = "");
 
 // Returns the control vector in the record's only array, [layer, channel]; further axes of size 1
 // are ignored. The row of layer N is added after block N, counted as in
 // core/formats/control_vector_file.h; layer 0 is omitted, because llama.cpp accepts no direction
-// there. Throws Error (usage) if the array has another shape, is not of real numbers or has a
+// there. Throws Error (usage) if the array has another shape, is not floating-point or contains a
 // number that is not finite.
 ControlVector ControlVectorOf(const Record& record, const std::string& model_hint);
 

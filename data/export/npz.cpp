@@ -20,13 +20,13 @@
 namespace midscope {
 namespace {
 
-// The files' numbers are little-endian, as on all supported machines.
+// NPZ files are written with the machine's byte order; the headers say little-endian.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kZipVersion = 20;
-constexpr size_t kMemberBytes = 30;  // size of a member's header before its name
+constexpr size_t kMemberBytes = 30;  // bytes of a ZIP member's header before the member's name
 constexpr uint16_t kUtf8Names = 1 << 11;
-// 1980-01-01, the first date in ZIP, so that equal records give equal files.
+// Date of all ZIP members, so that equal records give equal files: 1980-01-01, the first in ZIP.
 constexpr uint16_t kNoDate = (1 << 5) | 1;
 
 void Add16(std::string& bytes, uint16_t value) {
@@ -37,7 +37,7 @@ void Add32(std::string& bytes, uint32_t value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Returns the code points of valid UTF-8.
+// Returns the code points of `text`, which must be valid UTF-8.
 std::u32string CodePoints(const std::string& text) {
   std::u32string points;
   for (size_t offset = 0; offset < text.size();) {
@@ -48,7 +48,7 @@ std::u32string CodePoints(const std::string& text) {
   return points;
 }
 
-// Returns the texts in rows of equal width, padded with zeros, as in numpy's type U.
+// Returns the texts as the bytes of a numpy array of type U: UTF-32, zero-padded to equal width.
 std::string TextRows(const std::vector<std::string>& texts, size_t& width) {
   std::vector<std::u32string> rows;
   rows.reserve(texts.size());
@@ -95,16 +95,16 @@ class ZipWriter {
 
   int64_t largest() const { return largest_; }
 
-  // Adds a member that consists of a .npy header and its data.
+  // Adds to the ZIP file a member that consists of a .npy header and the array data.
   void Add(const std::string& name, const std::string& header, const void* data, size_t size) {
     const auto total = static_cast<uint32_t>(header.size() + size);
     uLong checksum =
         crc32(0, reinterpret_cast<const Bytef*>(header.data()), static_cast<uInt>(header.size()));
-    // For an empty vector, `data` may be null, which would restart the checksum.
+    // Skips empty data: for a null pointer, crc32 would restart the checksum.
     if (size > 0) {
       checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
     }
-    // Check before any byte is written.
+    // Checks the size limit before any byte of the member is written.
     const auto end =
         offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
     if (end > largest_) {

@@ -11,15 +11,15 @@
 
 namespace midscope {
 
-// Maximum size in bytes: 4 GiB, the limit of ZIP offsets, minus 4 KiB for the ZIP directory.
+// Maximum bytes of an NPZ file: 4 GiB (limit of ZIP offsets) minus 4 KiB for the ZIP directory.
 inline constexpr int64_t kLargestNpz = std::numeric_limits<uint32_t>::max() - 4096;
 
 // Writes each array under its own name, and for each axis the members AXIS (its values, or 0, 1,
 // ...) and AXIS_label (its labels), unless an array or axis already has that name. Integer axis
 // values are int64. Texts become fixed-width Unicode, booleans bool, other numbers keep their type;
 // nothing is pickled. Members are stored, not compressed. Throws Error (failure) if an array or the
-// file would exceed `largest` bytes, before it writes the member that exceeds them; write errors
-// are left in the state of `out`.
+// file would exceed `largest` bytes, before writing the array that exceeds them. For write errors,
+// it does not throw but sets the error state of `out`.
 void WriteNpz(const Record& record, std::ostream& out, int64_t largest = kLargestNpz);
 
 }  // namespace midscope

@@ -27,10 +27,10 @@ class CsvRecords {
  public:
   CsvRecords(const std::string& path, std::string_view text) : path_(path), text_(text) {}
 
-  // "FILE, line 3": the line in which the last record begins.
+  // Returns "FILE, line 3" for errors: the line in which the most recently read record begins.
   std::string thing() const { return fmt::format("{}, line {}", path_, record_line_); }
 
-  // Reads the next record that is not a blank line; returns false at the end of the text.
+  // Reads the cells of the next record, skipping blank lines; returns false at the end of the text.
   bool Next(std::vector<std::string>& cells) {
     do {
       if (at_ == text_.size()) return false;
@@ -96,7 +96,7 @@ class CsvRecords {
   int64_t record_line_ = 1;
 };
 
-// Whether a cell is a list as Python prints it, such as pandas writes into CSV files.
+// Whether a cell's text is a list as printed by Python, which pandas writes into CSV files.
 bool IsPythonList(std::string_view cell) {
   return cell.ends_with("]") &&
          (cell.starts_with("['") || cell.starts_with("[\"") || cell.starts_with("[{"));
@@ -117,8 +117,8 @@ nlohmann::json CellValue(const std::string& cell, const std::string& thing) {
   return cell;
 }
 
-// Returns NAME and N of a column that is named NAME_N or NAME N, N from 1 on; otherwise the
-// column's name and 0.
+// For a column named NAME_N or "NAME N" with N >= 1, returns NAME and N; for any other column, its
+// name and 0.
 std::pair<std::string, size_t> NumberedColumn(const std::string& column) {
   const size_t line = column.find_last_of("_ ");
   size_t number = 0;

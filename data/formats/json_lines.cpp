@@ -23,8 +23,8 @@
 namespace midscope {
 namespace {
 
-// Maximum ratio of unpacked to packed size, beyond kAlwaysRead: text data sets have a ratio of
-// about 10, malicious files of 1000.
+// Maximum ratio of unpacked to packed size of a gzip file whose unpacked size exceeds kAlwaysRead
+// bytes. Text data sets have a ratio of about 10, malicious files (zip bombs) of 1000.
 constexpr int64_t kLargestGrowth = 200;
 constexpr int64_t kAlwaysRead = int64_t{1} << 30;
 
@@ -104,8 +104,8 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-// Throws Error if the line is not JSON, or its object has a duplicate key, whose first value would
-// be lost.
+// Parses a line. Throws Error if it is not JSON, or if its object has a duplicate key (the JSON
+// library would drop the first value).
 nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
   std::set<std::string> keys;
   std::string twice;
@@ -183,7 +183,7 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
                 int64_t otherwise) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return otherwise;
-  // Accepts integers with a fraction of zero, which some writers (pandas) add.
+  // Also accepts integers written as 3.0, as pandas does, up to 2^53, where double is exact.
   constexpr double kExact = 1LL << 53;
   const bool whole = found->is_number_float() && std::abs(found->get<double>()) <= kExact &&
                      std::floor(found->get<double>()) == found->get<double>();

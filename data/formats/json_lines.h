@@ -12,29 +12,29 @@
 
 namespace midscope {
 
-// Maximum length of a line, in bytes; a longer one is an error. Known data sets have lines of up to
-// a tenth of it, and a file without line ends must not fill the memory.
+// Maximum length of a line, in bytes; a longer line is an error, so that a file without line ends
+// cannot fill the memory. The longest lines of known data sets have a tenth of this length.
 inline constexpr int64_t kLongestJsonLine = int64_t{64} << 20;
 
-// Calls `item` for each line that is not blank. Throws Error (failure) that names the file, and the
-// line if one is at fault: the file can't be read, its gzip data are damaged or exceed the growth
-// limit, a line is too long, is not UTF-8 or is not a JSON object, or all lines are blank.
-// fields.thing() is "FILE, line 3".
+// Calls `item` with the fields of each line that is not blank; thing() of the fields returns "FILE,
+// line 3". Throws Error (failure), which names the file and, where possible, the line, if the file
+// can't be read, its gzip data are damaged or unpack to implausibly many bytes, a line is too long,
+// is not UTF-8 or is not a JSON object, or all lines are blank.
 void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,
                      int64_t longest_line = kLongestJsonLine);
 
-// As above, for lines of plain text, without line ends and byte order mark; a file without lines is
-// not an error. `thing` is "FILE, line 3".
+// Calls a function for each line of a text file, plain or gzip, without the line end and a byte
+// order mark. `thing` is "FILE, line 3", for errors. A file without lines is not an error.
 void ForEachTextLine(
     const std::string& path,
     const std::function<void(const std::string& thing, const std::string& line)>& item,
     int64_t longest_line = kLongestJsonLine);
 
-// Returns the field as a list of strings. Throws Error if it is missing or has another type.
+// Returns the field `key` as a list of strings. Throws Error if it is missing or has another type.
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key);
 
-// Returns the field as an integer from `minimum` to `maximum`; `otherwise` if it is absent or null.
+// Returns field `key`, an integer from `minimum` to `maximum`; `otherwise` if it is absent or null.
 int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimum, int64_t maximum,
                 int64_t otherwise);
 

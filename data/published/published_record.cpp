@@ -44,7 +44,7 @@ Record PublishedRecord(const std::vector<PublishedLine>& lines, std::string_view
       note[cell] = line.notes[point];
     }
     labels.push_back(line.label);
-    // The row of a tuned model is not a setting of the untuned one.
+    // Rows of a tuned model get no setting: no setting makes an untuned model equal to it.
     settings.push_back(line.recipe.empty() ? line.method.term : "");
     published_pieces.push_back(line.pieces);
     samples.push_back(line.table->samples);

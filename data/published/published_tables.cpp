@@ -35,7 +35,7 @@ PublishedMarkKind MarkKind(const std::string& text) {
   return kinds.at(text);
 }
 
-// Reads the rows of the CSV file; the first `labels` columns are the row's label.
+// Reads cells and labels of a table from a CSV file whose first `labels` columns are row labels.
 void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   const std::vector<Texts> rows = ParseCsv(file, PublishedFiles().at(file));
   const auto first = static_cast<std::ptrdiff_t>(labels);
@@ -50,10 +50,10 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   }
 }
 
-// Returns "pi" for "pi(1.5) + ...".
+// Returns the name of the first term of a setting: "pi" for "pi(1.5) + ...".
 std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
 
-// Reads a list of settings, or the term of a method whose arguments the source does not state.
+// Reads a method: a list of settings, or only its name if the source does not state arguments.
 PublishedMethod ReadMethod(const json& said) {
   if (said.is_string()) return {said.get<std::string>(), {}};
   PublishedMethod method;
@@ -64,7 +64,7 @@ PublishedMethod ReadMethod(const json& said) {
   return method;
 }
 
-// Returns methods keyed by the end of row labels.
+// Returns the methods of a table's rows, keyed by the end of the row labels to which they apply.
 std::map<std::string, PublishedMethod> ReadMethods(const json& settings) {
   std::map<std::string, PublishedMethod> methods;
   for (const auto& [ending, said] : settings.items()) methods[ending] = ReadMethod(said);
@@ -87,8 +87,8 @@ const T* OfEnding(const std::map<std::string, T>& by_ending, const std::string& 
   return best;
 }
 
-// Adds the interpolation of tuned rows to their methods. `contexts`: tokens that their models were
-// trained on before, by the end of row labels.
+// For rows of tuned models, adds the position interpolation to the row's method. `contexts`:
+// context length in tokens of the model before tuning, keyed by the end of row labels.
 void AddInterpolations(const std::map<std::string, int64_t>& contexts, PublishedTable& table) {
   static const std::set<std::string> schemes = {"linear", "ntk", "yarn"};
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -103,9 +103,9 @@ void AddInterpolations(const std::map<std::string, int64_t>& contexts, Published
   }
 }
 
-// Reads the models of rows or columns. `said`: {"name": the model of all rows}, {"before": [TEXT,
-// ...]}, which in a row's label follow the model, {"after": TEXT}, which it follows, or {"columns":
-// {COLUMN: MODEL}}.
+// Sets the model of each row or column. `said`: {"name": MODEL} for all rows, {"before": [TEXT,
+// ...]} or {"after": TEXT} if the model is the part of the row label before or after TEXT, or
+// {"columns": {COLUMN: MODEL}}.
 void ReadModels(const json& said, PublishedTable& table) {
   if (said.is_null()) return;
   if (said.contains("columns")) {
@@ -168,7 +168,7 @@ PublishedTable ReadTable(const json& entry) {
   return table;
 }
 
-// Returns {"mdqa", {"documents=10", "seed=1"}} for "mdqa:documents=10,seed=1".
+// Returns name and parameters of a task: {"kv", {"pairs=10", "seed=1"}} for "kv:pairs=10,seed=1".
 std::pair<std::string, Texts> TaskParts(std::string_view task) {
   const size_t colon = task.find(':');
   std::pair<std::string, Texts> parts{std::string(task.substr(0, colon)), {}};
@@ -181,7 +181,7 @@ std::pair<std::string, Texts> TaskParts(std::string_view task) {
   return parts;
 }
 
-// Adds the lines of an outcome, one per row with a number.
+// Appends a line (accuracy by place) for each table row that has a number for the outcome.
 void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
               std::vector<PublishedLine>& lines) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -296,7 +296,7 @@ PublishedMethod MethodForRun(PublishedMethod method, const TuningRecipe& run) {
 PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
   const auto& known = method.settings;
   if (std::find(known.begin(), known.end(), setting) != known.end()) return PublishedMatch::kSame;
-  // A setting of several terms is a different method.
+  // A setting of several terms ("a + b") is a different method.
   const bool one_term = setting.find(" + ") == std::string::npos;
   const std::string term = FirstTerm(setting);
   const bool is_of_method =

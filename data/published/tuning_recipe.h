@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How the weights in a model's folder were tuned. This cannot be read from the weights: whoever
-// tuned them writes midscope_recipe.json beside config.json; a sweep's plan and file include it.
-// Also the names of the other files of `midscope tune`, which the window reads, too.
+// The recipe of a tuned model: how the weights in the model's folder were fine-tuned. It is read
+// from midscope_recipe.json beside config.json, and is included in the plan and results file of a
+// sweep. Also declares the names of the other files that `midscope tune` writes.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,22 @@
 namespace midscope {
 
 inline constexpr const char* kRecipeFile = "midscope_recipe.json";
-inline constexpr const char* kTuningFile = "tuning.h5";                     // losses and rates
-inline constexpr const char* kTuningPlan = "midscope_tuning.json";          // what was requested
+inline constexpr const char* kTuningFile = "tuning.h5";             // losses and rates
+inline constexpr const char* kTuningPlan = "midscope_tuning.json";  // options of the tuning run
 inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
-inline constexpr const char* kTuningRecord = "tuning";                      // in kTuningFile
+inline constexpr const char* kTuningRecord = "tuning";  // the record in kTuningFile
 
-// Whether a folder has the result of a complete run. `has`: whether it has a file of this name.
+// Whether a folder, in which has(file) is true for existing files, has a complete tuning result.
 bool IsTuned(const std::function<bool(const char* file)>& has);
 
-// Fields and their values: "method" ("cream", "pose", "randpos", "full"; must be given),
-// "interpolation" ("linear", "ntk", "yarn", ...), "context" (the length tuned for, "32768"), and
-// any others that the user adds.
+// Fields of a recipe and their values: "method" ("cream", "pose", "randpos", "full"; required),
+// "interpolation" ("linear", "ntk", "yarn", ...), "context" (context length in tokens after tuning,
+// "32768"), and any fields that the user adds.
 using TuningRecipe = std::map<std::string, std::string>;
 
-// Parses a JSON object of strings and integers, which are kept as strings in lower case. "" gives
-// no fields. Throws Error (failure), which names `thing`, for any other text and for an object
-// without "method".
+// Parses a recipe: a JSON object of strings and integers, which are stored as strings in lower
+// case. Returns no fields for "". Throws Error (failure), which names `thing`, for any other text
+// and for an object without "method".
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing);
 
 // Reads the recipe from a model's folder; returns no fields if `model` is a file, or a folder
@@ -34,14 +34,14 @@ TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing
 // file cannot be read or exceeds 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
-// As ReadTuningRecipe, of a model's text (model_text.h): the adapter's if it has one.
+// Reads the recipe for a user's name of a model (model_text.h), from the adapter's folder if any.
 TuningRecipe RecipeOfModel(const std::string& model);
 
-// Returns "cream, interpolation=linear, context=32768"; "no tuning" if it has no fields.
+// Returns the recipe as text, "cream, interpolation=linear, context=32768"; if empty, "no tuning".
 std::string TuningRecipeText(const TuningRecipe& recipe);
 
-// Whether a run's recipe matches a published one: it is equal in every field that the published one
-// states. A recipe without fields matches only one without fields.
+// Whether the recipe of a run matches a published recipe: all fields of the published recipe are
+// equal. A published recipe without fields matches only a run's recipe without fields.
 bool IsOfRecipe(const TuningRecipe& run, const TuningRecipe& published);
 
 }  // namespace midscope

@@ -8,12 +8,12 @@
 namespace midscope {
 namespace {
 
-// Python also counts the four ASCII separators as white space, unlike Unicode's property.
+// Whether str.isspace() of Python holds: as Unicode's White_Space, plus the four ASCII separators.
 bool IsPythonSpace(char32_t code) {
   return IsWhiteSpace(code) || (code >= U'\x1c' && code <= U'\x1f');
 }
 
-// Whether \w matches: letters and numbers. The underscore is deleted before this is called.
+// Whether Python's regular expression \w matches. Underscores must have been deleted before.
 bool IsPythonWord(char32_t code) {
   return (IsWord(code) && !IsMark(code) && !IsPunctuation(code)) || IsNumeric(code);
 }
@@ -23,7 +23,7 @@ bool IsAsciiPunctuation(char character) {
          (character >= '[' && character <= '`') || (character >= '{' && character <= '~');
 }
 
-// Whether the first character that is not ignored by Unicode's rule Final_Sigma is a cased letter.
+// Whether the first character that Unicode's rule Final_Sigma does not skip is a cased letter.
 bool BeginsCased(std::string_view text) {
   bool found = false;
   bool cased = false;
@@ -77,11 +77,11 @@ std::string StripText(std::string_view text) {
 std::string LowerText(std::string_view text) {
   std::string lower;
   lower.reserve(text.size());
-  bool after_cased = false;  // whether the last character that is not ignored is a cased letter
+  bool after_cased = false;  // whether the last not ignorable character is cased
   size_t offset = 0;
   ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
     offset += bytes.size();
-    const bool byte = bytes.size() == 1 && code >= 0x80;  // not part of a character
+    const bool byte = bytes.size() == 1 && code >= 0x80;  // an invalid byte
     const bool final_sigma = code == U'\u03a3' && after_cased && !BeginsCased(text.substr(offset));
     lower += byte ? std::string(bytes) : final_sigma ? "\u03c2" : LowerCase(code);
     if (byte || !IsCaseIgnorable(code)) after_cased = !byte && IsCased(code);
@@ -104,7 +104,7 @@ std::vector<std::string> SplitWords(std::string_view text) {
 std::string NormaliseAnswer(std::string_view text) {
   std::string kept = LowerText(text);
   std::erase_if(kept, IsAsciiPunctuation);
-  // Articles are whole words as in a regular expression: a curly quote also ends a word.
+  // Replaces articles that are whole words as for \b in Python: a curly quote also ends a word.
   std::string without_articles;
   std::string word;
   const auto end_word = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prepares generated text for comparison with a reference: cuts, strips and normalises it as
-// Python's str methods do, with which the published scores were computed.
+// Prepares generated text for comparison with a reference: cuts, strips and normalises it as the
+// public scoring scripts do with Python's str methods.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace midscope {
 
-// Calls visit(code, bytes) for each character of text that may end in the middle of one, as
-// generated text can. A byte that is not part of a character gets the code
-// 0xDC00 + byte, which no character has (Python's surrogateescape).
+// Calls visit(code, bytes) with the code point and the UTF-8 bytes of each character of the text.
+// Generated text may end in the middle of a character: each byte that is not part of a valid
+// character gets the code point 0xDC00 + byte, as in Python's surrogateescape.
 template <typename Visit>
 void ForEachCharacter(std::string_view text, const Visit& visit) {
   constexpr char32_t kEscape = 0xDC00;
@@ -33,9 +33,9 @@ void ForEachCharacter(std::string_view text, const Visit& visit) {
   }
 }
 
-// The part of the generated text that is scored. Sources differ: the Llama-2 script of "Lost in the
-// Middle" strips white space first; its other scripts and Ms-PoE's do not, and so lose an answer
-// that begins with a newline; LongBench only drops leading newlines.
+// The part of the generated text that is scored. Public scripts differ: the Llama-2 script of "Lost
+// in the Middle" strips white space first; the other scripts of that paper and the script of Ms-PoE
+// do not, and so lose an answer that begins with a newline; LongBench only drops leading newlines.
 enum class AnswerCut {
   kWhole,
   kFirstLine,               // up to the first newline
@@ -45,17 +45,17 @@ enum class AnswerCut {
 
 std::string CutAnswer(std::string_view generated, AnswerCut cut);
 
-// Whether the result of CutAnswer is final: no further generated text can change it.
+// Whether the scored part (CutAnswer) is complete: further generated text can't change it.
 bool AnswerIsWhole(std::string_view generated, AnswerCut cut);
 
-// Removes white space at both ends (str.strip()).
+// Removes white space at both ends of the text, as Python's str.strip() does.
 std::string StripText(std::string_view text);
 
-// Converts to lower case as Python's str.lower() does: a Greek capital sigma at the end of a word
-// becomes a final sigma (Unicode's Final_Sigma).
+// Converts the text to lower case as Python's str.lower() does: a Greek capital sigma at the end of
+// a word becomes a final sigma (Unicode's Final_Sigma).
 std::string LowerText(std::string_view text);
 
-// Splits at runs of white space (str.split()).
+// Splits the text at runs of white space, as Python's str.split() does.
 std::vector<std::string> SplitWords(std::string_view text);
 
 // Normalises text as SQuAD, "Lost in the Middle" and LongBench do, in this order: lower case; ASCII

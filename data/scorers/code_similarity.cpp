@@ -60,11 +60,11 @@ class Matcher {
  private:
   static constexpr size_t kPopularFrom = 200;
 
-  // Returns the longest matching block in the range; for ties, the earliest in the first text, then
-  // the earliest in the second. Popular characters only extend a block found without them.
+  // Returns the longest common substring in the range; for ties, the earliest in the first text,
+  // then in the second. Popular characters (as in Python's difflib) can only extend a match.
   Block Longest(const Range& range) const {
     Block best = {range.first_begin, range.second_begin, 0};
-    std::unordered_map<size_t, size_t> ending;  // length of the match that ends at a position
+    std::unordered_map<size_t, size_t> ending;  // by end position: length of the match
     for (size_t i = range.first_begin; i < range.first_end; ++i) {
       std::unordered_map<size_t, size_t> next;
       const auto found = places_.find(first_[i]);
@@ -95,7 +95,7 @@ class Matcher {
 
   std::u32string first_;
   std::u32string second_;
-  std::map<char32_t, std::vector<size_t>> places_;  // in the second text
+  std::map<char32_t, std::vector<size_t>> places_;  // by character: positions in the second text
 };
 
 }  // namespace

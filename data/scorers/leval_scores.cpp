@@ -25,7 +25,7 @@ std::string Sorted(const std::string& letters) {
   return {each.begin(), each.end()};
 }
 
-// Returns the letters that precede white space, '.' or ')', up to the next question.
+// Returns all letters A to D before white space, '.' or ')', up to the first "Question".
 std::string LettersBefore(std::string_view text) {
   constexpr std::string_view kEnds = " \t\n\r\f\v.)";
   text = text.substr(0, text.find("Question"));

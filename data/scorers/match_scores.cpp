@@ -101,7 +101,7 @@ std::string WithoutLeadingZeros(const std::string& digits) {
 
 bool WordAt(std::string_view text, size_t offset) {
   const auto byte = static_cast<unsigned char>(text[offset]);
-  if (byte >= 0x80) return true;  // probably part of a letter
+  if (byte >= 0x80) return true;  // not ASCII: probably part of a letter
   return IsWord(byte);
 }
 

@@ -18,15 +18,15 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kTooLarge = -1;  // no list has this rank
+constexpr int64_t kTooLarge = -1;  // no list contains this number
 
 int64_t Rank(const std::string& digits) {
   constexpr size_t kMostDigits = 9;
   return digits.size() > kMostDigits ? kTooLarge : std::stoll(digits);
 }
 
-// Digits separated only by removed characters form one number, as in the public code: "1) 2" is 1,
-// 2 but "1-2" is 12.
+// Returns the integers in a text, after removing everything except digits, white space and commas.
+// As in the public code, "1) 2" is 1, 2 but "1-2" is 12.
 std::vector<int64_t> ListedIntegers(std::string_view text) {
   std::string kept;
   for (const char character : text) {
@@ -40,7 +40,7 @@ std::vector<int64_t> ListedIntegers(std::string_view text) {
   return numbers;
 }
 
-// Returns the indices of 1 to n in the list; nullopt if the list is not a permutation of 1 to n.
+// Returns the inverse permutation; nullopt if the list is not a permutation of 1 to n.
 std::optional<std::vector<size_t>> PlacesOf(const std::vector<int64_t>& list) {
   std::vector<size_t> places(list.size(), list.size());
   for (size_t i = 0; i < list.size(); ++i) {
@@ -86,7 +86,7 @@ int64_t RomanNumber(const std::string& word) {
 
 struct Numbers {
   std::vector<int64_t> arabic;  // words that consist of digits
-  std::vector<int64_t> roman;   // words of Roman digits, including the pronoun I, as in LooGLE
+  std::vector<int64_t> roman;   // words of Roman digits, including the word I, as in LooGLE
 };
 
 Numbers WordNumbers(std::string_view text) {
@@ -114,7 +114,7 @@ Numbers WordNumbers(std::string_view text) {
   return numbers;
 }
 
-// Returns the first digits[.digits]% of the text.
+// Returns the first percentage in the text, "12%" or "12.5%"; nullopt if there is none.
 std::optional<double> FirstPercentage(std::string_view text) {
   for (size_t begin = 0; begin < text.size(); ++begin) {
     if (!IsDigit(text[begin])) continue;

@@ -37,7 +37,7 @@ double FScore(double precision, double recall, double guard) {
   return sum > 0 ? 2 * precision * recall / sum : 0;
 }
 
-// The package divides by a sum with a small constant, which caps a perfect score below 1.
+// Added to the denominator, as by the package `rouge`; keeps a perfect score below 1.
 constexpr double kSetGuard = 1e-8;
 
 double SetFScore(size_t common, size_t predicted, size_t wanted) {
@@ -47,8 +47,8 @@ double SetFScore(size_t common, size_t predicted, size_t wanted) {
   return FScore(share(predicted), share(wanted), kSetGuard);
 }
 
-// Returns the words of each sentence. A sentence of only white space has one empty word, as in the
-// package.
+// Splits a text into sentences and returns the words of each sentence. As in the package `rouge`, a
+// sentence of only white space has one empty word.
 std::vector<Words> Sentences(std::string_view text) {
   std::vector<Words> sentences;
   while (true) {
@@ -87,8 +87,8 @@ double SetNGramScore(const Words& predicted, const Words& wanted, size_t length)
   return SetFScore(common, predicted_grams.size(), wanted_grams.size());
 }
 
-// Adds the words of a longest common subsequence; if there are several, of the one that the package
-// finds.
+// Adds the words of the longest common subsequence of two sentences to `words`; if several are
+// equally long, of the one that the package `rouge` finds.
 void AddSubsequence(const Words& reference, const Words& predicted, std::set<std::string>& words) {
   const std::vector<int32_t> lengths = SubsequenceLengths(reference, predicted);
   const size_t width = predicted.size() + 1;
@@ -107,7 +107,7 @@ void AddSubsequence(const Words& reference, const Words& predicted, std::set<std
   }
 }
 
-// Returns the runs of ASCII letters and digits, in lower case.
+// Returns the words of a text for rouge-score: runs of ASCII letters and digits, in lower case.
 Words PlainWords(std::string_view text) {
   Words words;
   bool inside = false;
@@ -122,7 +122,7 @@ Words PlainWords(std::string_view text) {
 }
 
 double CountFScore(int64_t common, size_t predicted, size_t wanted) {
-  // The package divides by at least 1.
+  // As in the package rouge-score, the divisor is at least 1.
   const auto share = [common](size_t of) {
     return static_cast<double>(common) / static_cast<double>(std::max<size_t>(of, 1));
   };

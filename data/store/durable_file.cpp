@@ -47,12 +47,12 @@ Error WriteFailure(const std::string& path, int error_number) {
 
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-// Returns ".run.h5.PROCESS.ATTEMPT.tmp".
+// Returns the name of the temporary file for `target`: ".run.h5.PROCESS.ATTEMPT.tmp".
 std::string TemporaryName(const std::filesystem::path& target, int64_t process, int attempt) {
   return fmt::format(".{}.{}.{}{}", target.filename().string(), process, attempt, kTemporarySuffix);
 }
 
-// Whether `name` is a temporary file of `target`, and not one of a file such as "run.h5.1".
+// Whether `name` is the name of a temporary file for `target` and not for "run.h5.1" or similar.
 bool IsTemporaryOf(const std::filesystem::path& target, std::string_view name) {
   const std::string prefix = "." + target.filename().string() + ".";
   if (!name.starts_with(prefix) || !name.ends_with(kTemporarySuffix) ||
@@ -82,7 +82,7 @@ void SyncFolderOf(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (folder.empty()) folder = ".";
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // some file systems can't open folders; the rename is done
+  if (descriptor < 0) return;  // some file systems can't open folders
   fsync(descriptor);
   close(descriptor);
 }
@@ -121,8 +121,8 @@ void DurableFile::Publish(bool replace, const std::function<void()>& before) {
   } else if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) !=
              0) {
     if (errno == EEXIST) throw UsageError(path_, "exists already", "Give another name");
-    // Some file systems lack RENAME_NOREPLACE; the caller has checked before writing that no file
-    // exists.
+    // Fallback for file systems without RENAME_NOREPLACE: may replace a file that was created after
+    // the caller checked that none exists.
     if (rename(temporary_.c_str(), path_.c_str()) != 0) throw WriteFailure(path_, errno);
   }
   close(descriptor_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that appears under its name only when it is complete and flushed to the disk. Internal to
+// A file that gets its final name only when it is complete and flushed to the disk. Internal to
 // data/.
 #pragma once
 
@@ -26,21 +26,21 @@ class DurableFile {
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
 
-  // Records the first errno of a write. HDF5 1.10 crashes at exit after a failed write, so its file
-  // driver (OpenHdf5) reports success to HDF5 and records the error here.
+  // Stores the first errno of a failed write. HDF5 1.10 crashes at exit after a failed write, so
+  // the HDF5 file driver of this file reports success to HDF5 and records the error here.
   void NoteError(int error_number) {
     if (error_number_ == 0) error_number_ = error_number;
   }
   bool failed() const { return error_number_ != 0; }
-  // Throws Error (failure) with the recorded error and its remedy.
+  // Throws Error (failure) if a write has failed; states the first error and its remedy.
   void ThrowIfFailed() const;
 
-  // Creates an empty HDF5 file, open for writing, that is stored in this file. Close it before
-  // Publish().
+  // Returns an empty HDF5 file, open for writing, whose bytes are written to this file. Close it
+  // before Publish().
   hdf5::Handle CreateHdf5();
 
-  // Flushes the file, calls `before`, then renames it. If `replace` is false, throws Error (usage)
-  // if a file of that name has been created in the meantime.
+  // Flushes the file to the disk, calls `before`, then gives the file its final name. If `replace`
+  // is false, throws Error (usage) if a file of that name has been created in the meantime.
   void Publish(bool replace, const std::function<void()>& before = {});
 
  private:
@@ -50,8 +50,8 @@ class DurableFile {
   int error_number_ = 0;
 };
 
-// Removes temporary files for `path` that killed processes have left. Call it only while no other
-// process can write `path`.
+// Removes temporary files that killed processes have left while writing `path`. Call it only while
+// no other process can write `path`.
 void RemoveLeftTemporaries(const std::string& path);
 
 // Flushes a folder's entries to the disk, so that a rename or removal in it survives a power cut.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// HDF5 file driver for DurableFile, which reads and writes with its descriptor. A failed write is
-// recorded in the DurableFile and reported to HDF5 as successful, because HDF5 1.10 can't close a
-// file that it can't write (H5Fclose fails, the identifier remains open, exit() crashes).
+// HDF5 file driver that reads and writes through the file descriptor of a DurableFile. A failed
+// write is recorded in the DurableFile and reported to HDF5 as successful, because HDF5 1.10 can't
+// close a file that it can't write (H5Fclose fails, the identifier remains open, exit() crashes).
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ herr_t Read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void*
         pread(Of(file)->target->descriptor(), bytes, size, static_cast<off_t>(address));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return -1;
-    if (count == 0) {  // beyond the end of the file, returns zeros, as HDF5's own drivers do
+    if (count == 0) {  // beyond the end of the file: reads zeros, as HDF5's own drivers do
       std::memset(bytes, 0, size);
       return 0;
     }
@@ -138,12 +138,12 @@ hdf5::Handle DurableFile::CreateHdf5() {
   const DriverInfo info{this};
   hdf5::Check(H5Pset_driver(access.id(), driver, &info), "set up writing");
   hdf5::Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "set up writing");
-  // The format of 1.10 has checksums for metadata, so that a damaged file causes an error, not a
-  // crash.
+  // Uses the file format of HDF5 1.10, which has checksums for metadata, so that a damaged file
+  // causes an error and not a crash.
   hdf5::Check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110),
               "set up writing");
   const hdf5::Handle create(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "set up writing");
-  hdf5::Check(H5Pset_obj_track_times(create.id(), false), "set up writing");  // for the root group
+  hdf5::Check(H5Pset_obj_track_times(create.id(), false), "set up writing");  // root group
   hdf5::Check(
       H5Pset_link_creation_order(create.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
       "set up writing");

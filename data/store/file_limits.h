@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bounds on the contents of a file, given its size. Internal to data/.
+// Limits for plausible sizes of a file's contents, given the size of the file. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@ namespace midscope {
 
 // How far the contents of a file are trusted.
 enum class FileTrust {
-  kSealed,   // its checksum matches: unchanged since Midscope wrote it
-  kOwn,      // written by this program, which now continues it
+  kSealed,   // checksum matches: unchanged since Midscope wrote it
+  kOwn,      // written and now continued by this process
   kForeign,  // of unknown origin
 };
 
 struct FileLimits {
-  int64_t file_bytes = 0;  // size of the file and its parts
-  // Maximum ratio of unpacked to packed size. gzip reaches at most about 1,030, and does for
-  // padding; the limit for foreign files is lower.
+  int64_t file_bytes = 0;  // size of the file and of its parts (file_parts.h)
+  // Maximum ratio of unpacked to packed size. gzip reaches at most about 1,030, for constant data
+  // such as padding; the limit for foreign files is lower.
   int64_t expansion = 1100;
-  int64_t always_allowed = int64_t{1} << 20;  // bytes allowed beyond that ratio
+  int64_t always_allowed = int64_t{1} << 20;  // unpacked bytes allowed at any ratio
 
   FileLimits(FileTrust trust, int64_t bytes) : file_bytes(bytes) {
     if (trust != FileTrust::kForeign) return;
@@ -26,13 +26,13 @@ struct FileLimits {
     always_allowed = int64_t{64} << 20;
   }
 
-  // Maximum size of `stored` packed bytes after unpacking.
+  // Returns the maximum plausible size, in bytes, of `stored` packed bytes after unpacking.
   int64_t MostBytes(int64_t stored) const {
     const bool overflows = stored > (INT64_MAX - always_allowed) / expansion;
     return overflows ? INT64_MAX : stored * expansion + always_allowed;
   }
-  // Maximum size of an array, or of all its strings together: Midscope stores each string
-  // separately.
+  // Return the maximum plausible size, in bytes, of an array, or of all strings of an array (each
+  // of which Midscope stores separately).
   int64_t MostArrayBytes() const { return MostBytes(file_bytes); }
   int64_t MostTextBytes() const { return file_bytes + always_allowed; }
 };

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kJoinAgain =
     "Put it back where it was, or join the parts again (midscope merge --virtual)";
 
-// Throws Error (failure) if the part is in another folder: otherwise a foreign file could name any
-// path.
+// Throws Error (failure) if the part's name leads to another folder than that of `whole`: a foreign
+// file could otherwise make Midscope read any path.
 void CheckFolder(const std::string& whole, const FilePart& part) {
   if (IsStorableName(part.file)) return;
   throw Failure(whole, "takes samples from " + Quote(part.file) + ", which is not in its folder",
@@ -88,7 +88,7 @@ void CheckParts(const std::string& whole, const std::vector<FilePart>& parts) {
 
 void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& parts) {
   if (parts.empty()) return;
-  // HDF5 would search that folder first and use a file that it finds there.
+  // Rejects HDF5_VDS_PREFIX: HDF5 would look for the parts in that folder first.
   const char* prefix = std::getenv("HDF5_VDS_PREFIX");
   if (prefix && *prefix) {
     throw Failure(whole,

@@ -48,7 +48,7 @@ std::optional<XXH128_canonical_t> ChecksumOf(int descriptor, int64_t size) {
   return canonical;
 }
 
-// Number of bytes before the seal, or before its expected position if there is none.
+// Returns the number of bytes before the seal, i.e. the file size minus the size of a seal.
 int64_t SizeBeforeSeal(int descriptor) {
   return SizeOf(descriptor) - static_cast<int64_t>(sizeof(Seal));
 }
@@ -89,7 +89,7 @@ int SealFile(int descriptor) {
 
 SealState CheckSeal(const std::string& path, int64_t largest) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return SealState::kNone;  // the reader reports the reason
+  if (descriptor < 0) return SealState::kNone;  // opening the file later reports the reason
   const SealState state = StateOf(descriptor, largest);
   close(descriptor);
   return state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A seal: a checksum appended to an HDF5 file. HDF5 1.10 has no checksum for variable-length text
 // and crashes on some damaged files; other readers ignore bytes after the end that the file states.
-// A program that changes the file truncates the seal, and Midscope reads the file without it.
-// Internal to data/.
+// If another program changes the file, HDF5 truncates the seal; Midscope also reads files without a
+// seal. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace midscope {
 
-// Appends the seal: 8 bytes "MIDSSEAL" and the XXH3-128 (canonical form) of all bytes before them.
-// Returns 0, or an errno on failure.
+// Appends the seal to an open file: 8 bytes "MIDSSEAL", then the XXH3-128 hash (canonical form) of
+// all bytes before the seal. Returns 0, or an errno on failure.
 int SealFile(int descriptor);
 
-// In bytes; larger files are not checked, because that would take seconds.
+// Maximum size, in bytes, of files whose checksum is verified; for larger files it takes seconds.
 inline constexpr int64_t kLargestSealChecked = int64_t{1} << 30;
 
 enum class SealState {
@@ -24,8 +24,8 @@ enum class SealState {
   kUnchecked,  // there is a seal, but the file exceeds `largest`
 };
 
-// `largest`: maximum size, in bytes, of a file that is checked. Returns kNone if the file can't be
-// read.
+// Compares a file with its seal. `largest`: maximum size, in bytes, of a file whose checksum is
+// computed. Returns kNone if the file can't be read.
 SealState CheckSeal(const std::string& path, int64_t largest = kLargestSealChecked);
 
 // Returns the checksum in the file's seal, as 32 hexadecimal digits; "" if it has no seal.

@@ -17,8 +17,8 @@ using hdf5::Hdf5Error;
 
 constexpr hsize_t kMostLinks = 20000;
 constexpr hsize_t kMostAttributes = 1024;
-// Maximum size of a chunk, before and after gzip. Midscope's chunks have 1 MiB or one sample of an
-// array.
+// Maximum size of an HDF5 chunk, packed and unpacked. Chunks that Midscope writes contain about 1
+// MiB or one sample of an array.
 constexpr hsize_t kLargestChunkBytes = hsize_t{1} << 30;
 
 void CheckAttributeCount(hid_t object, const std::string& name) {
@@ -59,8 +59,8 @@ void CheckChunks(hid_t data_set, hid_t create, const std::string& name) {
   }
 }
 
-// Checks that a source of a virtual data set is a plain data set /entry/GROUP/ARRAY of the part,
-// with the stated sizes.
+// Checks that a source of a virtual data set is a plain (not virtual) data set /entry/GROUP/ARRAY
+// of the file `part`, with the sizes that the mapping states.
 void CheckSource(const Handle& part, const hdf5::VirtualMapping& mapping,
                  const FileLimits& limits) {
   const Handle data_set = hdf5::OpenDataSetAt(part.id(), mapping.data_set);
@@ -99,8 +99,8 @@ void CheckGroup(hid_t group, const std::string& name) {
   }
   const auto check = [](hid_t, const char* link, const H5L_info_t* link_info,
                         void* found) -> herr_t {
-    // A soft link refers to the same file; besides, objects are only opened by hard links
-    // (hdf5_handles.h).
+    // Accepts soft links: they can't lead to another file, and objects are opened only by hard
+    // links (hdf5_handles.h).
     if (link_info->type == H5L_TYPE_HARD || link_info->type == H5L_TYPE_SOFT) return 0;
     *static_cast<std::string*>(found) = link;
     return 1;

@@ -13,13 +13,14 @@
 
 namespace midscope {
 
-// All functions throw Hdf5Error, which states the reason.
+// All functions throw Hdf5Error, which states the reason, if a check fails.
 
 // Checks the number of links and attributes of a group, and that no link leads to another file.
 void CheckGroup(hid_t group, const std::string& name);
 
-// Checks attributes, sizes, filters, and that the data are stored in this file or in a data set of
-// one of `parts` that passes the same checks. `part_roots`: the opened `parts`.
+// Checks a data set: its attributes, sizes and filters, and that its data are stored in this file
+// or in a data set of one of `parts` that passes the same checks. `part_roots`: root groups of the
+// opened `parts`.
 void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<FilePart>& parts,
                   const std::vector<hdf5::Handle>& part_roots, const FileLimits& limits);
 

@@ -36,7 +36,7 @@ void CheckName(const std::string& kind, const std::string& name) {
 void CheckAxis(const Axis& axis, int64_t most_bytes) {
   const std::string what = "axis " + Quote(axis.name);
   CheckName("an axis", axis.name);
-  // An axis has a value per index in the file, which limits its size.
+  // A file has an 8-byte value per index of an axis, which limits the sizes of axes.
   Require(axis.size >= 0 && axis.size <= most_bytes / static_cast<int64_t>(sizeof(int64_t)),
           fmt::format("{} claims {} places", what, axis.size));
   const auto size = static_cast<size_t>(axis.size);

@@ -14,14 +14,13 @@ namespace midscope {
 // longer than a kilobyte, nor contain "/" or control characters.
 bool IsStorableName(const std::string& name);
 
-// The functions below throw std::runtime_error that states the reason.
+// The functions below throw std::runtime_error, which states the reason, if a check fails.
 
-// Checks that the group of a record is called like the record, followed by "_record" any number of
-// times.
+// Checks that an HDF5 group has the name of its record, followed by "_record" any number of times.
 void CheckGroupName(const std::string& group, const std::string& record);
 
-// Checks names, that the numbers of labels and values match the sizes of axes, that no array has an
-// axis twice, and that no array exceeds `most_bytes` bytes.
+// Checks a record without array data: its names, that numbers of labels and values match the sizes
+// of axes, that no array has an axis twice, and that no array exceeds `most_bytes` bytes.
 void CheckFrame(const Record& frame, int64_t most_bytes);
 
 }  // namespace midscope

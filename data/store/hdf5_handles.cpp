@@ -11,7 +11,7 @@ std::recursive_mutex& LibraryMutex() {
   return mutex;
 }
 
-// Keeps the outermost and the innermost message, which state the operation and the reason.
+// Callback of H5Ewalk2 that appends the error's description to the list `messages`.
 herr_t AddMessage(unsigned, const H5E_error2_t* error, void* messages) {
   if (error->desc && *error->desc) {
     static_cast<std::vector<std::string>*>(messages)->emplace_back(error->desc);
@@ -32,14 +32,13 @@ std::string Explanation() {
 }  // namespace
 
 LibraryLock::LibraryLock() : guard_(LibraryMutex()) {
-  // HDF5 reads the variable once, when it starts. Locks are disabled because Midscope's files never
-  // change in place, and shared file systems of clusters often can't lock. OpenForReading also
-  // disables them, but HDF5 would lock the sources of virtual data sets, which it opens itself, and
+  // Disables HDF5's file locks by a variable that HDF5 reads when it starts. Midscope's files never
+  // change in place, and shared file systems of clusters often can't lock. OpenForReading disables
+  // them, too, but HDF5 would lock the sources of virtual data sets, which it opens itself, and
   // refuses to open a file with a lock if it is already open without one.
   [[maybe_unused]] static const int said =
       setenv("HDF5_USE_FILE_LOCKING", "FALSE", /*overwrite=*/0);
-  // Otherwise a file could name a filter that HDF5 would load as a library from a path in the
-  // environment.
+  // Disables plugins: HDF5 would load filters that a file names from a path in the environment.
   [[maybe_unused]] static const herr_t no_plugins = H5PLset_loading_state(0);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
@@ -74,7 +73,7 @@ Handle OpenPart(hid_t whole, const std::string& path) {
 
 Handle CreateGroup(hid_t parent, const std::string& name) {
   const Handle create(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "set up a group");
-  // Without times in the file, equal runs give equal files.
+  // Omits time stamps, so that equal runs give identical files.
   Check(H5Pset_obj_track_times(create.id(), false), "set up a group");
   constexpr unsigned kKeepOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
   Check(H5Pset_link_creation_order(create.id(), kKeepOrder), "set up a group");
@@ -83,7 +82,7 @@ Handle CreateGroup(hid_t parent, const std::string& name) {
 }
 
 bool HasHardLink(hid_t parent, const std::string& name) {
-  // HDF5 would follow all links in a path.
+  // Rejects paths, because HDF5 would follow all links in a path.
   if (name.empty() || name == "." || name.find('/') != std::string::npos) return false;
   if (Check(H5Lexists(parent, name.c_str(), H5P_DEFAULT), "look for '" + name + "'") <= 0)
     return false;
@@ -143,7 +142,7 @@ Handle TextType() {
 std::vector<std::string> ChildNames(hid_t group) {
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
-    // A soft or external link could lead to another file.
+    // Omits soft and external links, which could lead to another file.
     if (info->type == H5L_TYPE_HARD)
       static_cast<std::vector<std::string>*>(out)->emplace_back(name);
     return 0;

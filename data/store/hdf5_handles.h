@@ -13,14 +13,14 @@
 
 namespace midscope::hdf5 {
 
-// Carries HDF5's error message; public functions convert it to Error with the file's name.
+// HDF5's error message; public functions of data/ convert it to Error with the file's name.
 class Hdf5Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Every public function that uses HDF5 must hold it: serialises calls (HDF5 may be built without
-// locks) and disables the library's printing to stderr on this thread.
+// Mutex guard that every public function holds while it uses HDF5, which may be built without
+// thread safety. Also disables HDF5's printing of errors to stderr on this thread.
 class LibraryLock {
  public:
   LibraryLock();
@@ -50,7 +50,7 @@ class Handle {
   }
 
   hid_t id() const { return id_; }
-  // Closes now. Throws Hdf5Error if that fails, for example because buffered data can't be written.
+  // Closes the identifier. Throws Hdf5Error on failure, e.g. if buffered data can't be written.
   void CloseOrThrow(const std::string& what);
 
  private:
@@ -72,15 +72,15 @@ Status Check(Status status, const std::string& what) {
 }
 
 Handle OpenForReading(const std::string& path);
-// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`. If this throws,
-// HDF5 would return fill values; while the file is open, HDF5 can read it.
+// Opens the part at `path` in the way in which HDF5 opens it for virtual data sets of the file
+// `whole`. Throws if HDF5 could not open it and would return fill values.
 Handle OpenPart(hid_t whole, const std::string& path);
-Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
-// Both throw Hdf5Error if `name` is not a hard link in `parent` to a group (a data set): other
-// links could lead to other files.
+Handle CreateGroup(hid_t parent, const std::string& name);  // tracks creation order
+// OpenGroup and OpenDataSet throw Hdf5Error if `name` is not a hard link in `parent` to a group (a
+// data set), because other links could lead to other files.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);
-// As OpenDataSet, for a path through groups, "/entry/sweep/answer_nll".
+// Opens the data set at a path through groups, "/entry/sweep/answer_nll". Throws as OpenDataSet.
 Handle OpenDataSetAt(hid_t root, const std::string& path);
 bool HasHardLink(hid_t parent, const std::string& name);
 Handle Space(const std::vector<hsize_t>& sizes);  // empty `sizes`: a scalar
@@ -88,7 +88,7 @@ Handle SpaceOf(hid_t data_set);
 std::vector<hsize_t> SizesOf(hid_t space);
 Handle TextType();  // variable-length UTF-8
 
-// Names of the hard links in a group, in order of creation if the file records it.
+// Returns the names of the hard links in a group, in creation order if the file tracks it.
 std::vector<std::string> ChildNames(hid_t group);
 bool IsGroup(hid_t parent, const std::string& name);
 

@@ -30,7 +30,7 @@ using hdf5::Hdf5Error;
 
 constexpr const char* kDamaged = "The file is damaged, cut off or not Midscope's";
 
-// Runs `read` with the library locked and converts its errors to Error.
+// Calls `read` while holding the HDF5 mutex, and converts HDF5's errors to Error.
 template <typename Read>
 auto Guarded(const std::string& path, const Read& read) {
   const hdf5::LibraryLock lock;
@@ -95,7 +95,7 @@ class Hdf5Run : public RunSource {
   }
 
   ArrayData Values(size_t record, const Array& array, const IndexBox& box) override {
-    CheckPartsAreThere(location_, contents_.parts);  // otherwise HDF5 would return fill values
+    CheckPartsAreThere(location_, contents_.parts);  // if one is missing, HDF5 returns fill values
     return Guarded(path_, [&] {
       const std::shared_ptr<Handle> data_set = DataSet(record, array.name);
       return hdf5::ReadData(
@@ -136,8 +136,8 @@ class Hdf5Run : public RunSource {
     }
   }
 
-  // Data sets of a virtual file stay open, because reading their mappings takes longer than reading
-  // a row.
+  // Opens a data set. Data sets of a virtual file then stay open, because reading their mappings
+  // takes longer than reading a row.
   std::shared_ptr<Handle> DataSet(size_t record, const std::string& array) {
     const std::string& group = contents_.groups.at(record);
     const auto open = [&] {
@@ -151,7 +151,7 @@ class Hdf5Run : public RunSource {
   }
 
   std::string path_;
-  std::string location_;  // target of `path_` if it is a link; parts are beside it
+  std::string location_;  // `path_` or, if that is a symbolic link, its target
   FileLimits limits_;
   Handle root_;
   Handle entry_;
@@ -163,7 +163,7 @@ class Hdf5Run : public RunSource {
 }  // namespace
 
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust) {
-  const hdf5::LibraryLock lock;  // still held when objects are closed after an error
+  const hdf5::LibraryLock lock;  // destroyed last, also after an error
   return std::make_unique<Hdf5Run>(path, trust);
 }
 
@@ -225,7 +225,7 @@ void CheckAxes(const Record& record, const Array& array, hid_t data_set) {
   if (!fits) throw Hdf5Error("data set '" + array.name + "' does not fit its axes");
 }
 
-// Checks all data sets before any of them is read.
+// Checks the structure of all data sets in a group, before any of them is read.
 void CheckDataSets(hid_t group, const std::vector<FilePart>& parts,
                    const std::vector<Handle>& part_roots, const FileLimits& limits) {
   for (const std::string& name : hdf5::ChildNames(group)) {

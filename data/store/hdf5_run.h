@@ -16,22 +16,21 @@
 
 namespace midscope {
 
-// If a virtual file is trusted by its seal, but its parts are too large to compute their checksums
-// (PartsAreChecked), the parts are not opened, and only Contents() is available. Throws Error
-// (failure) if the file is truncated, corrupt, of another format or of a later schema.
+// Opens a results file. If `trust` is kSealed and the parts of a virtual file are too large to
+// verify (PartsAreChecked), the parts are not opened, and only Contents() is available. Throws
+// Error (failure) if the file is truncated, corrupt, of another format or of a later schema.
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust);
 
-// Reads the description of a file of schema 1 and of its records, without array data. Internal to
-// data/.
+// Functions that read the description of a file of schema 1 and of its records, without array data.
 
 Provenance ReadProvenance(hid_t entry);
 
-// Returns the parts of a virtual file; empty for other files.
+// Returns the parts of a virtual file whose group /entry is `entry`; empty for other files.
 std::vector<FilePart> ReadParts(hid_t entry);
 
 // Reads a record's axes and attributes, and its arrays without data. `limits`: bounds on plausible
-// sizes; `part_roots`: the opened `parts`. Throws Hdf5Error if the group is inconsistent or does
-// not have the structure that Midscope writes (file_structure.h).
+// sizes; `part_roots`: root groups of the opened `parts`. Throws Hdf5Error if the group is
+// inconsistent or does not have the structure that Midscope writes (file_structure.h).
 Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
                  const std::vector<hdf5::Handle>& part_roots);
 

@@ -11,7 +11,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// The longest attributes are plans and options of some kilobytes, and lists of axes and parts.
+// Maximum size of an attribute. The longest are plans and options, and lists of axes and parts.
 constexpr hsize_t kLargestAttributeBytes = hsize_t{16} << 20;
 constexpr int64_t kLongestAttributeList = 1 << 16;
 
@@ -23,8 +23,8 @@ hid_t NativeType() {
   if constexpr (std::is_same_v<T, uint8_t>) return H5T_NATIVE_UINT8;
 }
 
-// Returns the properties for reading and writing data, with a small buffer: HDF5 converts texts in
-// a buffer of 1 MiB by default and clears it in every call, which takes longer than a small array.
+// Returns transfer properties for reading and writing with a small conversion buffer. HDF5's
+// default of 1 MiB is cleared in every call, which takes longer than reading a small array.
 Handle SmallTransfer() {
   constexpr size_t kBufferBytes = 16384;
   Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "set up a transfer");
@@ -61,7 +61,7 @@ class TextBudget {
   Handle transfer_;
 };
 
-// Owns strings that HDF5 allocated; the destructor lets HDF5 free them.
+// Owns strings that HDF5 allocated on reading; the destructor frees them through HDF5.
 class LibraryStrings {
  public:
   LibraryStrings(hid_t type, hid_t space, size_t count, hid_t transfer = H5P_DEFAULT)
@@ -85,8 +85,8 @@ class LibraryStrings {
   std::vector<char*> pointers_;
 };
 
-// Texts in the form in which HDF5 writes them: pointers, and storage for texts that had to be
-// changed.
+// Texts as the pointers that HDF5 writes, with storage for texts that had to be changed
+// (StorableText).
 class TextPointers {
  public:
   explicit TextPointers(const std::vector<std::string>& texts) : storable_(texts.size()) {
@@ -133,7 +133,7 @@ std::vector<std::string> ReadTexts(hid_t attribute, const std::string& name) {
   return texts.Copy();
 }
 
-// Returns the data spaces for a box, in the file and in memory.
+// Returns the HDF5 data spaces that select a box of a data set: in the file, and in memory.
 std::pair<Handle, Handle> BoxSpaces(hid_t data_set, const Box& box) {
   Handle file_space = SpaceOf(data_set);
   if (box.sizes.empty()) {
@@ -170,7 +170,7 @@ std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, 
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   const Handle type = TextType();
   const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), limits);
-  // Midscope stores each text separately, so that their total size is at most that of the file.
+  // Limits the texts to the size of the file, because Midscope stores each one separately.
   TextBudget budget(limits.MostTextBytes());
   LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count), budget.transfer());
   const herr_t read = H5Dread(data_set, type.id(), memory_space.id(), file_space.id(),

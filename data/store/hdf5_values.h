@@ -16,7 +16,7 @@ void WriteAttribute(hid_t object, const std::string& name, const Attribute& valu
 void WriteAttribute(hid_t object, const std::string& name, const std::vector<std::string>& values);
 
 bool HasAttribute(hid_t object, const std::string& name);
-// Returns nullopt if the attribute is missing or Attribute cannot hold its type.
+// Returns an attribute's value; nullopt if it is missing or Attribute can't hold its type.
 std::optional<Attribute> ReadAttribute(hid_t object, const std::string& name);
 std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" if missing
 std::vector<std::string> ReadTextListAttribute(hid_t object, const std::string& name);
@@ -27,7 +27,7 @@ std::vector<std::string> AttributeNames(hid_t object);
 // (core/base/utf8.h).
 std::string StorableText(const std::string& text);
 
-// Returns the HDF5 type of array data, in memory and in the file.
+// Returns the HDF5 type for elements of array data, in memory and in the file.
 Handle TypeOf(const ArrayData& data);
 // Size of one element in a file, in bytes; for texts, the size of the reference to the text.
 size_t ElementBytes(const ArrayData& data);
@@ -39,9 +39,9 @@ struct Box {
 };
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box = {});
 
-// Throws Hdf5Error if ArrayData cannot hold the type, or if elements or texts exceed `limits`.
+// Reads a box of a data set. Throws Hdf5Error if its type is unsupported or it exceeds `limits`.
 ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box = {});
-// Returns an empty value of the type that ReadData would return.
+// Returns empty array data of the type that ReadData returns for this data set.
 ArrayData DataKind(hid_t data_set);
 // Throws Hdf5Error if a data set has more elements than its stored bytes can contain. Do not call
 // it for virtual data sets, which store nothing.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parses a sweep's plan from a file; handles arbitrary text. Internal to data/.
+// Parses a sweep's plan (JSON: task, settings, samples, ...) from a file; safe for any text.
+// Internal to data/.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,14 +20,14 @@ inline constexpr const char* kTaskFileBytes = "task_file_bytes";
 // (kernels/instruction_set.h).
 inline constexpr const char* kInstructionsOfPlan = "instructions";
 
-// Throws Error (failure) that names the file if the text is longer or more deeply nested than any
+// Throws Error (failure), which names the file, if a text is longer or more deeply nested than any
 // plan. `what`: name of the text in errors, "plan". Text that passes is safe to parse, compare and
 // print, but may still not be JSON.
 void CheckJsonText(const std::string& file, const std::string& what, const std::string& text);
 
-// Returns the plan as an object, its keys in their order. Throws Error (failure) that names the
-// file if the text is not a JSON object, or if the number of samples or the settings have the wrong
-// type.
+// Returns a plan's text as a JSON object that keeps the order of keys. Throws Error (failure),
+// which names the file, if the text is not a JSON object, or if the number of samples or the
+// settings have the wrong type.
 nlohmann::ordered_json ParsePlan(const std::string& file, const std::string& plan_json);
 
 // Whether two plans belong to one run: they differ at most in samples, settings and instructions.

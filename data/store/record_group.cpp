@@ -20,7 +20,7 @@ using hdf5::Handle;
 
 constexpr hsize_t kChunkBytes = 1 << 20;
 
-// Chunks have whole inner axes, and as many indices of the outer ones as fit.
+// Returns the chunk sizes of a data set: whole inner axes, and as many outer indices as fit.
 std::vector<hsize_t> ChunkSizes(std::vector<hsize_t> sizes, size_t element_bytes, bool row_chunks) {
   if (row_chunks) {
     sizes[0] = 1;
@@ -50,7 +50,7 @@ void SetFill(hid_t create, const ArrayData& data) {
 
 Handle CreationOf(const ArrayData& kind) {
   Handle create(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
-  // With times, files of equal results would differ.
+  // Omits time stamps, so that equal results give identical files.
   Check(H5Pset_obj_track_times(create.id(), false), "set up a data set");
   SetFill(create.id(), kind);
   return create;
@@ -245,7 +245,7 @@ void RecordGroupWriter::CreateArray(const Record& frame, const Array& array, Han
   if (!array.axes.empty()) {
     hdf5::WriteAttribute(data_set.id(), kAxisNamesAttribute, array.axes);
   }
-  // With this attribute (CF conventions), xarray uses the labels as coordinates.
+  // Writes the attribute of the CF conventions by which xarray uses the labels as coordinates.
   if (!label_sets.empty())
     hdf5::WriteAttribute(data_set.id(), "coordinates", Attribute(label_sets));
   for (size_t i = 0; i < array.axes.size(); ++i) {

@@ -23,8 +23,8 @@ Json EncodeData(const ArrayData& data) {
       [](const auto& values) -> Json {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          // Texts may contain arbitrary bytes, because MessagePack keeps them and nothing here is
-          // printed as JSON.
+          // Keeps texts that are not valid UTF-8: MessagePack preserves them, and this value is
+          // never printed as JSON.
           return values;
         } else {
           std::vector<uint8_t> bytes(values.size() * sizeof(T));
@@ -44,7 +44,7 @@ std::vector<T> DecodeNumbers(const Json& json) {
   return values;
 }
 
-// `kind`: index of the type in ArrayData.
+// Decodes the data of an array. `kind`: index of the element type in the variant ArrayData.
 ArrayData DecodeData(const Json& json, int64_t kind) {
   switch (kind) {
     case 0:
@@ -110,7 +110,7 @@ Record DecodeRecord(const Json& json) {
   return record;
 }
 
-// Limit for one sample, beyond the memory of any machine.
+// Limit for the bytes of one sample (16 GiB).
 constexpr int64_t kLargestSampleBytes = int64_t{1} << 34;
 
 Record CheckedRecord(Record record) {
@@ -119,7 +119,7 @@ Record CheckedRecord(Record record) {
   return record;
 }
 
-// Parses the bytes, calls `decode` and converts its errors to Error.
+// Parses MessagePack bytes, passes the result to `decode`, and converts exceptions to Error.
 template <typename Decode>
 auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Decode& decode) {
   try {
@@ -129,7 +129,7 @@ auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Deco
     throw;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // errors of the JSON library and of the checks above
+  } catch (const std::exception& error) {  // from the JSON library and the checks above
     throw Failure(file, std::string("holds an entry that cannot be read: ") + error.what());
   }
 }

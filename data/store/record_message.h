@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// One entry of the journal.
+// One entry of a sweep's journal (sweep_journal.h).
 struct JournalEntry {
   enum class Kind { kPlan, kSample, kFailure };
   Kind kind = Kind::kSample;
@@ -23,14 +23,14 @@ struct JournalEntry {
 
 std::vector<uint8_t> EncodeEntry(const JournalEntry& entry);
 
-// Throws Error (failure), which names `file`, if the bytes are not an entry. The record in the
-// result passes Record::Check() and CheckFrame().
+// Decodes an entry of the journal `file`. Throws Error (failure), which names `file`, if the bytes
+// are invalid. The decoded record passes Record::Check() and CheckFrame().
 JournalEntry DecodeEntry(const std::string& file, std::span<const uint8_t> bytes);
 
 // Encodes a record whose arrays have no data.
 std::vector<uint8_t> EncodeFrame(const Record& frame);
-// Throws Error (failure), which names `file`, if the bytes are not a record. The result is not
-// checked further.
+// Decodes a record. Throws Error (failure), which names `file`, if the bytes are not a record; does
+// not check the record further.
 Record DecodeFrame(const std::string& file, std::span<const uint8_t> bytes);
 
 }  // namespace midscope

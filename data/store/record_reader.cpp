@@ -31,13 +31,13 @@
 namespace midscope {
 namespace {
 
-// Maximum number of elements of a row that is read together with others, and of the block of rows.
+// Maximum elements of a small row, and of the block of small rows that is read at once.
 constexpr int64_t kSmallRow = 1024;
 constexpr int64_t kBlockElements = 1 << 16;
 constexpr const char* kDamagedFile = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
-// Returns a hint about other files that exist.
+// Returns a hint for the error of a missing file, if a journal or a part of it exists.
 std::string UnfinishedHint(const std::string& path) {
   if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
     return "Several processes are at work on it, or were: look into " + parts.front() +
@@ -56,7 +56,7 @@ int64_t CheckedFileSize(const std::string& path) {
   return static_cast<int64_t>(std::filesystem::file_size(path));
 }
 
-// Checks that the record is consistent, which it may not be if the file is damaged.
+// Returns the record if it is consistent; throws Error otherwise (the file is damaged).
 Record Checked(const std::string& path, Record record) {
   try {
     record.Check();
@@ -125,15 +125,15 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
-  std::string location;    // target of `path` if it is a link
-  int64_t most_bytes = 0;  // size limit of an array
+  std::string location;    // `path` or, if that is a symbolic link, its target
+  int64_t most_bytes = 0;  // maximum size of an array, in bytes
   std::unique_ptr<RunSource> source;
   RunContents contents;
   mutable std::vector<Record> frames;  // filled on first use; an empty name means not yet read
 
   void Open(ReadBy by);
   void CheckContents();
-  // Calls `read`, and converts errors in its results to Error.
+  // Calls `read`, and converts exceptions about invalid contents to Error with the file's name.
   template <typename Read>
   auto Guarded(const Read& read) const {
     try {
@@ -166,10 +166,10 @@ struct RunReader::State {
     return frames[index];
   }
   ArrayData Values(const std::string& record, const Array& array, const IndexBox& box) const;
-  // Reads the first `sizes` indices of row `row`; empty `sizes`: the whole row.
+  // Reads row `row`, cut to the first `sizes` indices of the axes after the first (empty: whole).
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
             std::vector<int64_t> sizes) const;
-  // Returns the whole row from the block that contains it.
+  // Returns row `row` of a small array from a block of rows, which is read if necessary.
   ArrayData SmallRow(const std::string& record, const Array& frame_array, int64_t row,
                      int64_t elements) const;
 
@@ -180,14 +180,14 @@ struct RunReader::State {
     int64_t rows = 0;
     ArrayData data;
   };
-  mutable std::map<std::pair<std::string, std::string>, RowBlock> blocks;  // by record, array
+  mutable std::map<std::pair<std::string, std::string>, RowBlock> blocks;  // by record, array name
 };
 
 void RunReader::State::Open(ReadBy by) {
   const int64_t bytes = CheckedFileSize(path);
   CheckIsHdf5(path, bytes);
   SealState seal = CheckSeal(path);
-  // Without the reader process, compute the checksum, which takes seconds but is as safe.
+  // If there is no reader program, computes the checksum of large files, too, which takes seconds.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
   if (seal != SealState::kIntact && IsMarkedOpenForWriting(path)) {
     throw Failure(
@@ -432,8 +432,8 @@ RunAddress FindRunAddress(std::string_view address, const RunReader& reader) {
 
 namespace {
 
-// Reads the record, or only that array of it ("": all), cut to those slices in `texts` whose axis
-// it has; `used` counts the uses of each slice.
+// Reads record `name`, or only its array `array` ("": all arrays), cut to those slices in `texts`
+// whose axis it has. `used` [slice]: increased for each slice that is applied.
 Record ReadCut(const RunReader& reader, const std::string& name, const std::string& array,
                const std::vector<std::string>& texts, std::vector<int>& used) {
   Record part = reader.Describe(name);

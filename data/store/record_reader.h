@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads files written by run_store.h and sweep_store.h: whole records or the part of one sample.
+// Reads results files (written by run_store.h and sweep_store.h): whole records or single samples.
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,36 @@ struct RunFile {
   std::vector<Record> records;
   Provenance provenance;
   std::string plan_json;    // the plan of a sweep; "" for other files
-  std::string inside = {};  // what the address named (FindRunAddress); "" for the whole file
+  std::string inside = {};  // record or array in the address (RunAddress); "": whole file
 };
 
-// An address: "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or
-// "run.h5::probe".
+// The address of a file or of a record or array in it: "run.h5" or "run.h5::/entry/probe" or
+// "run.h5::/entry/probe/last_logits" or "run.h5::probe".
 struct RunAddress {
   std::string path;
   std::string inside;  // "" for the whole file
 };
 RunAddress ParseRunAddress(std::string_view address);
 
-// Reads everything that the address names (for an array, a record with that array and its axes),
-// cut to `slices` (record_slice.h) in every record that has their axes; nothing else is read.
-// Throws Error: (failure) if the file is missing, truncated, corrupt, of another format or of a
-// later schema, (usage) if no record has the axis of a slice.
+// Reads only the file, record or array (as a record with this array and its axes) that the address
+// names. Each of `slices` (record_slice.h) cuts the records that have its axis. Throws Error:
+// (failure) if the file is missing, truncated, corrupt, of another format or of a later schema,
+// (usage) if no record has the axis of a slice.
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices = {});
 
-// Whether to read the array of that name. Empty: all are read.
+// Returns whether to read the array of this name. An empty function reads all.
 using ArrayFilter = std::function<bool(const std::string& array)>;
 
-// The process in which HDF5 reads a file. kWhatFits: files with a valid seal (file_seal.h) are read
-// in this process; others, on which HDF5 may crash, and files above 1 GiB, whose checksum takes too
-// long, by a process with limits on memory and time. kThisProcess: files above 1
-// GiB are read in this process, too.
+// In which process HDF5 reads a file. kWhatFits: files with a valid seal (file_seal.h) are read in
+// this process; others, on which HDF5 may crash, and files above 1 GiB, whose checksum takes too
+// long, by a process with limits on memory and time. kThisProcess: files above 1 GiB are read in
+// this process, too.
 enum class ReadBy { kWhatFits, kThisProcess };
 
 // An open file, for reading parts of it. Movable, not copyable; use it from one thread at a time.
 class RunReader {
  public:
-  // `by`: give kThisProcess for a file that this program wrote and continues.
+  // Opens a file. `by`: pass kThisProcess only for a file that this process wrote and continues.
   explicit RunReader(const std::string& path, ReadBy by = ReadBy::kWhatFits);
   ~RunReader();
   RunReader(RunReader&&) noexcept;
@@ -61,23 +61,23 @@ class RunReader {
   std::vector<std::string> parts() const;
   // Names of the records, in the order in which they were written.
   const std::vector<std::string>& record_names() const;
-  // Whether the file has a record of that name.
+  // Whether the file has a record named `record`.
   bool Has(const std::string& record) const;
-  // Returns "/entry/GROUP", the record's path in the file. Throws Error (failure) if there is no
-  // such record.
+  // Returns the record's path in the file, "/entry/GROUP". Throws Error (failure) if the file has
+  // no record of this name.
   std::string GroupPath(const std::string& record) const;
 
   // Returns the record's axes and attributes, and its arrays without data.
   Record Describe(const std::string& record) const;
   Record Read(const std::string& record) const;
   Array ReadArray(const std::string& record, const std::string& array) const;
-  // As ReadArray, but reads only the part that `slices` select.
+  // Reads the part of an array that `slices` select.
   Array ReadPart(const std::string& record, const std::string& array,
                  const std::vector<AxisSlice>& slices) const;
-  // Reads only index `row` of the first axis: [sample, layer, ...] becomes [layer, ...].
+  // Reads index `row` of the array's first axis: [sample, layer, ...] becomes [layer, ...].
   Array ReadRow(const std::string& record, const std::string& array, int64_t row) const;
-  // Reads index `row` of the `sample` axis, from all arrays over it, and removes the padding of
-  // ragged axes (those with an array AXIS_count [sample]). The result equals the record passed to
+  // Reads index `row` of the `sample` axis, from all arrays with this axis, and removes the padding
+  // of ragged axes (axes with an array AXIS_count [sample]). The result equals the record passed to
   // SweepStore::Append, but has only the `wanted` arrays.
   Record ReadSample(const std::string& record, int64_t row, const ArrayFilter& wanted = {}) const;
 
@@ -86,8 +86,9 @@ class RunReader {
   std::unique_ptr<State> state_;
 };
 
-// As ParseRunAddress, but "run.h5::ARRAY" becomes "run.h5::RECORD/ARRAY" if no record has that name
-// and only one has that array. Throws Error (failure) if several have it. `reader`: of the file.
+// Parses an address as ParseRunAddress, but "run.h5::ARRAY" becomes "run.h5::RECORD/ARRAY" if no
+// record is named ARRAY and one record of the file (open in `reader`) has an array of this name.
+// Throws Error (failure) if several have it.
 RunAddress FindRunAddress(std::string_view address, const RunReader& reader);
 
 }  // namespace midscope

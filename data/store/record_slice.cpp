@@ -18,7 +18,7 @@ struct ValueRange {
   double last = 0;
 };
 
-// Parses "8", "8-25", "-3" and "-3--1"; a '-' after a digit separates the two ends.
+// Parses a value or an inclusive range: "8", "8-25", "-3", "-3--1" (-3 to -1); nullopt otherwise.
 std::optional<ValueRange> ReadRange(std::string_view text) {
   double one = 0;
   if (ReadWhole(text, one)) return ValueRange{one, one};
@@ -36,8 +36,8 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
-// Finds the setting that was given to the sweep as `text` (attributes setting_N_as_given), which
-// must not be empty.
+// Returns the index of the setting that the user gave to the sweep as `text`, which must not be
+// empty (attributes setting_N_as_given); nullopt if there is none.
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
   for (int64_t i = 0; i < axis.size; ++i) {

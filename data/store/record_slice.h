@@ -11,23 +11,23 @@
 
 namespace midscope {
 
-// Indices begin, begin + 1, ..., end - 1 of an axis.
+// A range of indices of an axis: begin, begin + 1, ..., end - 1.
 struct AxisSlice {
   std::string axis;
   int64_t begin = 0;
   int64_t end = 0;
 };
 
-// Returns the axis name in a slice's text, before the "=". Throws Error (usage) if there is none.
+// Returns the axis name in a slice's text: "layer" for "layer=8". Throws Error (usage) without "=".
 std::string SlicedAxisName(std::string_view text);
 
-// Finds the indices that a slice's text selects in this record. After the "=" comes a label of the
-// axis (for axis `setting` also the text given to the sweep), one value or an inclusive range of
-// values ("8-25"); an axis without values counts from 0. Throws Error (usage) if the record lacks
-// the axis, the axis has no such values, or they are not adjacent.
+// Returns the indices that a slice's text selects in this record. The text after "=" is a label of
+// the axis (for axis `setting` also the text given to the sweep), one value or an inclusive range
+// of values ("8-25"). An axis without values has the values 0, 1, ... Throws Error (usage) if the
+// record lacks the axis, or if the axis lacks the values or they are not adjacent.
 AxisSlice ReadAxisSlice(const Record& record, std::string_view text);
 
-// Returns `axis` cut to `slices`; values that were implied (0, 1, ...) become explicit.
+// Returns `axis` cut to the slice with its name, if any; implied values 0, 1, ... become explicit.
 Axis SlicedAxis(const Axis& axis, const std::vector<AxisSlice>& slices);
 
 }  // namespace midscope

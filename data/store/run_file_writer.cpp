@@ -66,7 +66,7 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
   try {
     WriteContents(file, provenance, frame, fill);
   } catch (const hdf5::Hdf5Error& error) {
-    file.ThrowIfFailed();  // the error of the disk is more precise than HDF5's
+    file.ThrowIfFailed();  // the recorded errno is more precise than HDF5's error
     throw Failure(path, std::string("cannot be written: ") + error.what());
   }
   file.ThrowIfFailed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the frame of a file of schema 1: root, entry, provenance. Internal to data/.
+// Creates results files of schema 1: writes root group, /entry and provenance. Internal to data/.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,17 @@
 namespace midscope {
 
 struct RunFileFrame {
-  std::string default_record;  // its group name; "": none
+  std::string default_record;  // group of the record that viewers open first; "": none
   std::string plan_json;
   bool replace = false;              // whether an existing file may be replaced
-  std::vector<FilePart> parts = {};  // of a virtual file; otherwise empty
+  std::vector<FilePart> parts = {};  // parts of a virtual file; otherwise empty
   // If set, called when the new file is complete on the disk, before it is renamed.
   std::function<void()> before_publish = {};
 };
 
-// Creates the frame in a temporary file, calls `fill` to write the records into /entry, and renames
-// the file. `fill` may call `check` between large writes: it throws as soon as the disk is full.
-// Converts HDF5's errors to Error.
+// Creates a temporary file with root, /entry and provenance, calls `fill` to write the records into
+// /entry, and renames the file. `fill` may call `check` between large writes, which throws if the
+// disk is full. Converts HDF5's errors to Error.
 void WriteRunFile(const std::string& path, const Provenance& provenance, const RunFileFrame& frame,
                   const std::function<void(hid_t entry, const std::function<void()>& check)>& fill);
 

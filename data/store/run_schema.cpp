@@ -65,7 +65,7 @@ void AddRecordAttributes(std::vector<SchemaAttribute>& all) {
                "the labels of its axes, by which xarray makes them coordinates (CF conventions)"}});
 }
 
-// Adds the attributes that the HDF5 library writes for dimension scales.
+// Adds the attributes that the HDF5 library itself writes for dimension scales.
 void AddScaleAttributes(std::vector<SchemaAttribute>& all) {
   all.insert(all.end(),
              {{kAxis, "CLASS", "text", true, "DIMENSION_SCALE (HDF5)"},

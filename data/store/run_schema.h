@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Schema 1 of results files as a table, from which the documentation (`midscope help schema`,
-// data/SCHEMA.md) and the test of real files are generated. run_store.h writes such files.
+// Schema 1 of results files as a table. The documentation (`midscope help schema`, data/SCHEMA.md)
+// is generated from it, and a test compares written files with it. run_store.h writes such files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// A kind of object in a file; SchemaObjects() lists them outermost first.
+// A kind of HDF5 object in a results file. SchemaObjects() lists all kinds, outermost first.
 struct SchemaObject {
   std::string path;  // "/entry/RECORD/ARRAY"
   std::string kind;  // "group", "data set"
@@ -16,15 +16,15 @@ struct SchemaObject {
 };
 
 struct SchemaAttribute {
-  std::string object;  // path of its SchemaObject
+  std::string object;  // path of the SchemaObject with this attribute
   std::string name;
   std::string type;    // "text", "texts", "int64", "int64 or text", "reference"
-  bool always = true;  // whether every object of the kind has it
+  bool always = true;  // whether every object of this kind has the attribute
   std::string meaning;
 };
 
 const std::vector<SchemaObject>& SchemaObjects();
-// Attributes that the schema defines. The group of a record also has the record's own attributes.
+// Returns all attributes that the schema defines. Groups of records also have other attributes.
 const std::vector<SchemaAttribute>& SchemaAttributes();
 
 // Returns the documentation of the schema, as Markdown.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A results file as RunReader reads it: in this process (hdf5_run.h) or in another one
-// (reader_process.h). Internal to data/.
+// The interface through which RunReader reads a results file: with HDF5 in this process
+// (hdf5_run.h) or in a separate one (reader_process.h). Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace midscope {
 struct RunContents {
   Provenance provenance;
   std::string plan_json;
-  std::vector<FilePart> parts;       // of a virtual file; otherwise empty
+  std::vector<FilePart> parts;       // parts of a virtual file; otherwise empty
   std::vector<std::string> records;  // record names, in the order of writing
   std::vector<std::string> groups;   // for each record, the name of its group in /entry
 };
@@ -28,7 +28,7 @@ struct IndexBox {
   std::vector<int64_t> sizes;
 };
 
-// All functions may throw Error (failure), which names the file.
+// An open results file. All functions may throw Error (failure), which names the file.
 class RunSource {
  public:
   virtual ~RunSource() = default;
@@ -36,7 +36,7 @@ class RunSource {
   virtual RunContents Contents() = 0;
   // Returns the record's axes and attributes, and its arrays without data.
   virtual Record Frame(size_t record) = 0;
-  // Reads a part of `array`, which must come from Frame(). `box` must be inside it and not empty.
+  // Reads the box `box` of an array that Frame() returned. The box must be inside it and not empty.
   virtual ArrayData Values(size_t record, const Array& array, const IndexBox& box) = 0;
 };
 

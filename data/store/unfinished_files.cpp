@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kRank = ".rank";
 
-// Returns the number in the name of a part of `file`, or of the part's journal; nullopt for other
-// files.
+// For the name of a part of `file` ("run.h5.rank3") or of the part's journal, returns the part's
+// number; nullopt for other files.
 std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) {
   if (!name.starts_with(file) || !name.substr(file.size()).starts_with(kRank)) return std::nullopt;
   name.remove_prefix(file.size() + kRank.size());
@@ -26,7 +26,7 @@ std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) 
   return number;
 }
 
-// Returns the first bytes, as many as kJournalMark has, or all of a shorter file.
+// Returns the first bytes of a file: as many as kJournalMark has, or fewer if the file is shorter.
 std::string FirstBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(kJournalMark.size(), '\0');

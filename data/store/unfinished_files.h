@@ -12,39 +12,39 @@
 
 namespace midscope {
 
-// A journal's first bytes, the size of its head (the mark and its writer's name, before the
-// entries), and the suffix that it adds to the name of the sweep's file.
+// The first bytes of a journal; the size of its header (first bytes and name of the writing
+// process), in bytes; and the suffix that the journal adds to the file name of the sweep.
 inline constexpr std::string_view kJournalMark = "MIDSJNL1";
 inline constexpr size_t kJournalHeadBytes = 128;
 inline constexpr const char* kJournalEnding = ".journal";
 
-// Returns "run.h5.journal", the file of samples that are not yet in the file `path` of the sweep.
+// Returns "run.h5.journal" for "run.h5": the file of samples that are not yet in the sweep's file.
 std::string JournalPath(const std::string& path);
 
-// Whether the sweep `path` has a journal with entries, or another program's file of the journal's
-// name. A process that was killed before its first sample leaves a journal without entries.
+// Whether the sweep's file `path` has a journal with entries (a process that was killed before its
+// first sample leaves an empty one), or there is a foreign file of the journal's name.
 bool HasJournal(const std::string& path);
 
-// Whether the file begins with kJournalMark.
+// Whether the file begins with kJournalMark, and so is a sweep's journal.
 bool IsJournal(const std::string& path);
 
-// Whether these may be the first bytes of a journal, even of a truncated one: kJournalMark or a
-// prefix of it.
+// Whether `bytes` may be the first bytes of a journal, even of a truncated one: they are
+// kJournalMark or a prefix of it.
 bool BeginsJournal(std::string_view bytes);
 
 // Returns the sweep's file for the journal `path`: the name without ".journal".
 std::string FileOfJournal(const std::string& path);
 
-// Returns "run.h5.rank3".
+// Returns the file name of part 3 of the sweep "run.h5": "run.h5.rank3".
 std::string RankPath(const std::string& path, int64_t number);
 
-// Paths of the parts beside `path` that have a file or a journal, ordered by number.
+// Returns the paths of all parts of the sweep `path` that have a file or a journal, by number.
 std::vector<std::string> RankParts(const std::string& path);
 
-// Numbers of these parts.
+// Returns the numbers of these parts: 3 for "run.h5.rank3".
 std::set<int64_t> RankNumbers(const std::string& path);
 
-// Removes these parts and their journals.
+// Removes all parts of the sweep `path` and their journals.
 void RemoveRankParts(const std::string& path);
 
 }  // namespace midscope

@@ -11,11 +11,12 @@
 
 namespace midscope::hdf5 {
 
-// Arrays of numbers up to this size (bytes per sample) are copied into a virtual file.
+// Maximum bytes per sample of arrays of numbers that are copied into a virtual file; larger arrays
+// remain in the other files.
 inline constexpr int64_t kLargestWrittenBytes = 64 << 10;
 
-// Maps `count` rows of the first axis: those from `here` in the virtual data set are those from
-// `there` in the source.
+// A range of `count` rows (indices of the first axis) that begins at row `here` of the virtual data
+// set and at row `there` of the source data set.
 struct RowRun {
   hsize_t here = 0;
   hsize_t there = 0;
@@ -25,13 +26,13 @@ struct RowRun {
 // A data set of another file, and the rows that it supplies to the virtual data set.
 struct VirtualSource {
   std::string file;            // relative to the folder of the virtual data set's file
-  std::string data_set;        // its path in that file
-  std::vector<hsize_t> sizes;  // its full sizes
+  std::string data_set;        // path of the data set in that file
+  std::vector<hsize_t> sizes;  // full sizes of the source data set
   std::vector<RowRun> rows;    // `here` and `there` ascending
-  std::vector<hsize_t> begin;  // offsets of its other axes (all but the first)
+  std::vector<hsize_t> begin;  // offsets in the virtual data set along axes 1, 2, ...
 };
 
-// Makes the data set of `sizes` that is created with the properties `create` virtual. Elements
+// Adds virtual sources to the creation properties `create` of a data set with `sizes`. Elements
 // without a source have the fill value; elements of a source beyond `sizes` are ignored.
 void SetVirtual(hid_t create, const std::vector<hsize_t>& sizes,
                 const std::vector<VirtualSource>& sources);
@@ -43,9 +44,8 @@ struct VirtualMapping {
   std::vector<hsize_t> sizes;  // sizes of the source according to the mapping
 };
 
-// Returns the sources of a data set; empty if it is not virtual. Throws Hdf5Error for names with
-// patterns for several files or data sets ("%b"), and if there are more sources than Midscope
-// writes.
+// Returns the sources of a virtual data set; empty if it is not virtual. Throws Hdf5Error for
+// source names with HDF5's pattern "%b" (several files), and for more sources than Midscope writes.
 std::vector<VirtualMapping> VirtualMappings(hid_t data_set);
 
 }  // namespace midscope::hdf5

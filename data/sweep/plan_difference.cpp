@@ -23,7 +23,7 @@ std::string Shown(const Json& value) {
   return Quote(text, kShownCharacters);
 }
 
-// Returns the elements of `all` that `other` lacks, at most three.
+// Lists at most three elements of the JSON list `all` that the list `other` lacks, for messages.
 std::string Lacking(const Json& all, const Json& other) {
   constexpr size_t kMost = 3;
   std::string text;
@@ -49,7 +49,8 @@ std::string ListDifference(const std::string& name, const Json& stored, const Js
 }  // namespace
 
 std::string TaskWithoutPaths(std::string task) {
-  // `file` is the last parameter, and its path is the rest of the text; other paths end at a comma.
+  // Cuts the path of `file`, the last parameter, at the end of the text; other paths end at a
+  // comma.
   for (const char* before : {":file=", ",file="}) {
     if (const size_t file = task.find(before); file != std::string::npos) task.resize(file + 6);
   }

@@ -35,10 +35,10 @@ bool IsVirtual(const std::string& path) {
   return fs::exists(path) && !RunReader(path).parts().empty();
 }
 
-// Makes the file of a single-process sweep a part, by giving it a part's name as well.
+// Makes the file of a single-process sweep a part (run.h5.rankN) of the sweep by a hard link.
 void MakePart(const std::string& path) {
   const std::vector<std::string> parts = RankParts(path);
-  // True if a job was killed between this function and joining the parts.
+  // True if an earlier job was killed after this function, before it joined the parts.
   const bool is_part = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
     std::error_code ignored;
     return fs::equivalent(path, part, ignored);
@@ -47,7 +47,7 @@ void MakePart(const std::string& path) {
   const std::string part = RankPath(path, NextNumber(path));
   std::error_code failed;
   fs::create_hard_link(path, part, failed);
-  if (failed) fs::rename(path, part, failed);  // the file system lacks links
+  if (failed) fs::rename(path, part, failed);  // the file system lacks hard links
   if (failed) throw Failure(path, "it cannot be renamed to " + part + ": " + failed.message());
 }
 
@@ -124,7 +124,7 @@ void FoldRankParts(const SharedSweep& sweep) {
     CheckPlan(sweep, merge);
     merge.Write(sweep.path, OriginOf(sweep, merge), sweep.summaries(merge));
   }
-  // If the process is killed here, duplicate samples remain, which the next merge drops.
+  // If the process is killed before this line, duplicate samples remain; the next merge drops them.
   fs::remove(JournalPath(sweep.path));
   RemoveParts(parts);
 }

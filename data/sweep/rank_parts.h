@@ -18,32 +18,33 @@
 
 namespace midscope {
 
-// The file of a shared sweep and its contents.
+// The file of a sweep that several processes share, and what is written to it.
 struct SharedSweep {
   std::string path;
   std::string plan_json;
-  Provenance provenance;  // for parts whose process ended before it wrote one
+  Provenance provenance;  // used if a part's process ended before writing one
   std::function<std::vector<Record>(const SweepMerge& merge)> summaries;
 };
 
-// The parts that earlier jobs wrote.
+// Summary of the parts (run.h5.rankN) that earlier jobs wrote.
 struct EarlierParts {
-  int64_t next = 0;            // number of the next part
-  std::set<int64_t> finished;  // samples in the parts
+  int64_t next = 0;            // number N for the next part
+  std::set<int64_t> finished;  // samples that the parts contain
 };
 
-// Merges the journal of every existing part into that part. A run.h5 that a single process wrote
-// becomes a part, too (it is kept until JoinRankParts replaces it). Throws Error in the same cases
-// as SweepMerge, and (failure) if the plan differs from theirs in more than the number of samples.
+// Merges the journal of each existing part into the file of the part. A run.h5 that a single
+// process wrote becomes a part, too (it is kept until JoinRankParts replaces it). Throws Error as
+// SweepMerge does, and Error (failure) if the sweep's plan and a part's plan differ in more than
+// the number of samples.
 EarlierParts SettleRankParts(const SharedSweep& sweep);
 
-// Writes run.h5 from the parts, which must not have journals. Throws Error in the same cases as
-// SweepMerge.
+// Writes run.h5 as a virtual file over the parts, which must not have journals. Throws Error as
+// SweepMerge does.
 void JoinRankParts(const SharedSweep& sweep);
 
 // Copies run.h5 and the parts, including the journals of a killed job, into a complete run.h5, so
-// that one process can continue the sweep. No effect without parts. Throws in the same cases as
-// SettleRankParts.
+// that one process can continue the sweep. No effect without parts. Throws Error as SettleRankParts
+// does.
 void FoldRankParts(const SharedSweep& sweep);
 
 }  // namespace midscope

@@ -20,9 +20,9 @@ namespace {
 
 constexpr const char* kPlaceAxis = "place";
 constexpr const char* kValuesSuffix =
-    "_values";  // of arrays AXIS_values, for axes whose values differ between samples
+    "_values";  // AXIS_values [sample, AXIS]: values of an axis if they differ between samples
 
-constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens; beyond any model
+constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // in tokens; beyond any model
 
 bool IsChosen(const std::string& axis) {
   return axis == kSampleAxis || axis == kSettingAxis || axis == kPlaceAxis;
@@ -37,7 +37,7 @@ bool IsCell(const Array& array) {
 
 bool HasOwnAxes(const Array& array) { return IsOverSamples(array) && !IsCell(array); }
 
-// Whether the record has the outcomes of a sweep.
+// Whether the record contains outcomes of a sweep: a score or loss [sample, setting, place].
 bool IsSweep(const Record& frame) {
   const std::vector<std::string> axes = {kSampleAxis, kSettingAxis, kPlaceAxis};
   for (const char* name : {kAnswerNll, "generation_score"}) {
@@ -58,7 +58,7 @@ std::optional<int64_t> WholeAt(const Record& record, const std::string& array, i
   return (*values)[static_cast<size_t>(index)];
 }
 
-// Reads the part of one record that is selected by a choice.
+// Reads the part of one record that belongs to a chosen sample, setting and place.
 class SampleCut {
  public:
   SampleCut(const RunReader& reader, const std::string& name, const SampleChoice& choice)
@@ -66,8 +66,8 @@ class SampleCut {
 
   const Record& frame() const { return frame_; }
 
-  // Reads the arrays with other axes than sample, setting and place, at the chosen setting and
-  // place.
+  // Reads the arrays that have other axes than sample, setting and place, at the chosen sample,
+  // setting and place.
   Record Own() const {
     Record record = Empty();
     for (const Axis& axis : frame_.axes) {
@@ -83,7 +83,8 @@ class SampleCut {
     return record;
   }
 
-  // Reads the arrays without other axes: for all settings and places, or only the chosen ones.
+  // Reads the chosen sample of arrays that have only the axes sample, setting and place: all
+  // settings and places or, if `at_choice`, the chosen ones.
   Record Cells(bool at_choice) const {
     Record record = Empty();
     for (const Array& array : frame_.arrays) {
@@ -111,14 +112,14 @@ class SampleCut {
     return record;
   }
 
-  // Whether the array is AXIS_count of an axis of the record.
+  // Whether the array is AXIS_count (sizes of a ragged axis) for an axis of the record.
   bool IsCount(const Array& array) const {
     return std::any_of(frame_.axes.begin(), frame_.axes.end(), [&array](const Axis& axis) {
       return array.name == axis.name + kCountSuffix;
     });
   }
 
-  // `sizes`: a record whose axes have their sizes without padding.
+  // Returns the slices of `array` to read. `sizes`: a record with this sample's unpadded axes.
   std::vector<AxisSlice> Slices(const Array& array, bool at_choice, const Record& sizes) const {
     std::vector<AxisSlice> slices;
     for (const std::string& axis : array.axes) {
@@ -174,13 +175,13 @@ class SampleCut {
   SampleChoice choice_;
 };
 
-// Makes the record `prompt` of a sweep's sample at a place, as far as the file has the data.
+// Makes record `prompt` (size, gold position) of a sweep's sample; nullopt if data are missing.
 std::optional<Record> PromptOf(const std::string& file, const Record& cells, int64_t place) {
   const auto tokens = WholeAt(cells, "prompt_tokens", place);
   const auto begin = WholeAt(cells, "gold_token_begin", place);
   const auto end = WholeAt(cells, "gold_token_end", place);
   if (!tokens || !begin || !end) return std::nullopt;
-  // These are -1 for a prompt that could not be run.
+  // Prompts that could not be run have -1 tokens.
   if (*tokens < 0) return std::nullopt;
   const bool cut = *begin == -1 && *end == -1;
   if (*tokens > kLongestPrompt || (!cut && *begin < 0) || *begin > *end || *end > *tokens) {
@@ -200,8 +201,8 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   return prompt;
 }
 
-// Adds a sweep's sample as records for the window. The attention is that of the first setting and
-// place unless it has these axes.
+// Adds records of a sweep's sample for the window. Attention without axes setting and place is that
+// of the first setting and place.
 void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {
   Record outcome = cut.Cells(false);
@@ -227,7 +228,7 @@ void AddSweepRecords(const std::string& file, const SampleCut& cut, const Sample
   records.push_back(std::move(own));
 }
 
-// Returns a record of a batch of probes for one sample and place.
+// Returns one record of a batch of probes, cut to the chosen sample and place.
 Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
   Record record = cut.Own();
   const bool prompt = record.name == kPromptRecord;
@@ -236,7 +237,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
     record.attributes["place"] = NumberAt(*places, choice.place);
   }
   for (Array& array : cells.arrays) {
-    // Attributes that differ between prompts are stored as arrays; they become attributes again.
+    // Converts arrays back to attributes: attributes that differ between prompts become arrays.
     const auto* texts = std::get_if<std::vector<std::string>>(&array.data);
     const auto* whole = std::get_if<std::vector<int64_t>>(&array.data);
     if (prompt && texts && texts->size() == 1) {
@@ -257,7 +258,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
 SampleView::SampleView(const std::string& address)
     : address_(address), reader_(ParseRunAddress(address).path) {
   const std::string inside = FindRunAddress(address, reader_).inside;
-  if (inside.find('/') != std::string::npos) return;  // a single array is read as a whole
+  if (inside.find('/') != std::string::npos) return;  // one array: read as a whole
   names_ = inside.empty() ? reader_.record_names() : std::vector<std::string>{inside};
   for (const std::string& name : names_) {
     const Record frame = reader_.Describe(name);
@@ -265,7 +266,7 @@ SampleView::SampleView(const std::string& address)
     const Axis* axis = frame.FindAxis(kSampleAxis);
     if (!axis || axis->size == 0 || (!with_arrays && !IsSweep(frame))) continue;
     if (samples_.size > 0 && (axis->size != samples_.size || axis->values != samples_.values)) {
-      continue;  // other samples
+      continue;  // has other samples
     }
     samples_ = *axis;
     sampled_.push_back(name);

@@ -18,8 +18,7 @@ constexpr int kGzipLevel = 4;
 
 void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
                   const SweepContents& contents, const std::function<void()>& check) {
-  // Large and ragged arrays have chunks of one sample, so that one sample can be read without the
-  // others.
+  // Large and ragged arrays get chunks of one sample, so that single samples can be read.
   const std::map<std::string, int64_t>& ragged = contents.ragged_sizes.begin()->second;
   std::vector<std::string> row_arrays;
   for (const Array& array : stacked.arrays) {
@@ -58,7 +57,7 @@ Record StackedFrameOf(const SweepContents& contents) {
 }
 
 void WriteSweepFile(const std::string& path, const SweepContents& contents) {
-  std::vector<Record> records;  // if there are samples, the first is the stacked one
+  std::vector<Record> records;  // first the stacked samples, if there are any
   if (!contents.ragged_sizes.empty()) records.push_back(StackedFrameOf(contents));
   const size_t stacked = records.size();
   records.insert(records.end(), contents.extra.begin(), contents.extra.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the samples of a sweep, stacked on an axis, to a file of schema 1. Internal to data/.
+// Writes a sweep's samples, stacked on an axis, to a file of schema 1 (run_store.h). Internal to
+// data/.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,20 @@ struct SweepContents {
   std::string plan_json;
   Provenance provenance;
   std::vector<std::string> ragged_axes;
-  Record frame;  // the common part of all samples (sample_rows.h); unused if there are no samples
+  Record frame;  // common part of all samples (SampleFrame); unused without samples
   std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // by sample
-  std::function<Record(int64_t sample)> load;  // as appended; called in ascending order
-  std::map<int64_t, std::string> failures;     // error messages by sample
+  std::function<Record(int64_t sample)> load;  // returns a sample; called in ascending order
+  std::map<int64_t, std::string> failures;     // [sample number]: error message
   std::vector<Record> extra;                   // summaries, written after the samples
-  // Arrays of the samples that are stored in other files (`parts`); the copies that `load` returns
-  // are not written.
+  // Arrays whose data remain in other files (`parts`) and are not written, even if `load` returns
+  // them.
   VirtualArrays elsewhere;
   std::vector<FilePart> parts;
-  std::function<void()> before_publish = {};  // as RunFileFrame::before_publish
+  std::function<void()> before_publish = {};  // called before the file is renamed
 };
 
-// Returns the samples' record as it is stored, without data: `sample` is the first axis, ragged
-// axes have the largest size of any sample.
+// Returns the record that the file stores for all samples, without array data: `sample` is the
+// first axis, ragged axes have the largest size of any sample.
 Record StackedFrameOf(const SweepContents& contents);
 
 // Writes a temporary file and renames it; an existing file is replaced. Throws Error (failure) if

@@ -51,7 +51,7 @@ SweepJournal::SweepJournal(std::string path, JournalAccess access)
     is_locked_ = open.is_locked;
     return;
   }
-  // O_NONBLOCK: if the name is that of a pipe, this call must not block.
+  // O_NONBLOCK: opening must not block if the path is a named pipe.
   descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw SystemFailure(path_, "opened");
   if (access == JournalAccess::kReadUnlocked) return;
@@ -97,7 +97,7 @@ int64_t SweepJournal::Load(
   const std::vector<uint8_t> head = ReadBytes(0, std::min(size, kFirstEntry));
   if (!BeginsJournal({reinterpret_cast<const char*>(head.data()), head.size()}))
     throw Failure(path_, "is not a journal of Midscope", "Move it away");
-  if (size < kFirstEntry) {  // new, or truncated before its first entry
+  if (size < kFirstEntry) {  // the file is new, or truncated in its header
     if (write) Clear();
     return size;
   }
@@ -119,7 +119,7 @@ int64_t SweepJournal::Append(const JournalEntry& entry) {
   std::memcpy(frame.data() + sizeof(head), payload.data(), payload.size());
   if (!WriteAll(descriptor_, frame.data(), frame.size(), end_) || fdatasync(descriptor_) != 0) {
     const Error error = SystemFailure(path_, "written");
-    // An incomplete entry would also fail its checksum; removing it frees the space.
+    // Removes the incomplete entry to free space; on reading, its checksum would fail anyway.
     if (ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
     throw error;
   }
@@ -142,7 +142,7 @@ void SweepJournal::Clear() {
 }
 
 void SweepJournal::Remove() {
-  // Others, such as a cleanup of a shared disk, may have removed it.
+  // Ignores ENOENT: another program, such as a cleanup of a shared disk, may have removed the file.
   if (unlink(path_.c_str()) != 0 && errno != ENOENT) throw SystemFailure(path_, "removed");
   close(descriptor_);
   descriptor_ = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An append-only file of checksummed entries: a head of 128 bytes (sweep_lock.h), then for each
-// entry its length and its XXH3-64 (8 bytes each, little-endian) and its bytes. An incomplete last
-// entry is dropped. Internal to data/.
+// A sweep's journal, an append-only file of checksummed entries: a header of 128 bytes
+// (sweep_lock.h), then for each entry the length, the XXH3-64 hash (8 bytes each, little-endian)
+// and the bytes. An incomplete last entry is dropped. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ namespace midscope {
 
 // How a journal is opened.
 enum class JournalAccess {
-  kWrite,         // creates it if missing; locks out all other processes
+  kWrite,         // creates a missing file; locks out all other processes
   kRead,          // locks out other writers
   kReadUnlocked,  // takes no lock: another process may be writing it
 };
 
 class SweepJournal {
  public:
-  // Throws Error (failure) if another process holds the lock, but not if the file system has no
-  // locks.
+  // Opens a journal. Throws Error (failure) if another process holds the lock, but not if the file
+  // system has no locks.
   explicit SweepJournal(std::string path, JournalAccess access = JournalAccess::kWrite);
   ~SweepJournal();
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
 
-  // Whether other processes are locked out: false on a file system without locks.
+  // Whether this object holds the lock on the journal: false on a file system without locks.
   bool is_locked() const { return is_locked_; }
 
   // Calls visit(entry, offset) for each complete entry, in order, and returns the number of bytes
@@ -40,8 +40,8 @@ class SweepJournal {
   // not a journal.
   int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
 
-  // Appends an entry, flushes it to the disk and returns its offset. If it fails, appends nothing
-  // and throws Error (failure).
+  // Appends an entry, flushes it to the disk and returns its offset. On failure, throws Error
+  // (failure) and leaves the journal unchanged.
   int64_t Append(const JournalEntry& entry);
   JournalEntry Read(int64_t offset) const;
   // Removes all entries.
@@ -57,19 +57,19 @@ class SweepJournal {
   JournalAccess access_;
   int descriptor_ = -1;
   bool is_locked_ = false;
-  int64_t end_ = 0;  // end of the last complete entry, in bytes
+  int64_t end_ = 0;  // offset of the end of the last complete entry
 };
 
-// The contents of a sweep's journal (sweep_store.h), read without locking or changing it.
+// A summary of a sweep's journal, made without locking or changing the journal.
 
 struct JournalSummary {
   std::string plan_json;       // "": none
   std::set<int64_t> finished;  // samples that succeeded
   std::set<int64_t> failed;
-  int64_t torn_bytes = 0;  // size of an incomplete last entry
+  int64_t torn_bytes = 0;  // bytes of an incomplete last entry
 };
 
-// Throws Error (failure) if the file is not a journal or has unreadable entries.
+// Reads the journal `path`. Throws Error (failure) if it is not a journal or has invalid entries.
 JournalSummary SummariseJournal(const std::string& path);
 
 }  // namespace midscope

@@ -19,7 +19,7 @@
 namespace midscope {
 namespace {
 
-// Whether `path` is still the open file: its owner may have removed it between opening and locking.
+// Whether `path` still names the open file, which its owner may have removed before it was locked.
 bool NamesOpenFile(const std::string& path, int descriptor) {
   struct stat open_file {};
   struct stat named {};
@@ -67,7 +67,7 @@ Error HeldFailure(const std::string& journal, int descriptor) {
 
 OpenJournal OpenForWriting(const std::string& journal) {
   while (true) {
-    // O_NONBLOCK: if the name is that of a pipe, this call must not block.
+    // O_NONBLOCK: opening must not block if the path is a named pipe.
     const int descriptor = open(journal.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (descriptor < 0) throw SystemFailure(journal, "opened");
     const bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
@@ -77,7 +77,7 @@ OpenJournal OpenForWriting(const std::string& journal) {
       throw error;
     }
     if (NamesOpenFile(journal, descriptor)) {
-      // Errors are ignored here, because reading or writing the journal reports a foreign file or a
+      // Ignores errors of writing: reading or writing the journal later reports a foreign file or a
       // full disk.
       if (IsJournal(journal) || BytesIn(descriptor) == 0) WriteJournalHead(descriptor);
       return {descriptor, is_locked};

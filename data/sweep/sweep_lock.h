@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lock of a sweep's file. A running sweep locks the journal beside the file.
+// The lock on a sweep's results file: a running sweep locks the journal beside the file.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@ class SweepLock {
 // Throws Error (failure) if another process is writing the sweep `path`.
 void CheckNoWriter(const std::string& path);
 
-// A journal that is open for writing.
+// A journal file that is open for writing.
 struct OpenJournal {
   int descriptor = -1;
-  bool is_locked = false;  // false if the file system has no locks
+  bool is_locked = false;  // false if the file system lacks locks
 };
 // Creates the journal if it is missing, takes its lock and writes this process' name into its head.
 // Throws Error (failure) if it can't be opened or another process has the lock.
 OpenJournal OpenForWriting(const std::string& journal);
 
-// Returns "FILE: its file system has no locks ...", a note for the user who writes FILE.
+// Returns a warning for the user who writes `path`: "FILE: its file system has no locks ...".
 std::string WithoutLockText(const std::string& path);
 
-// Writes a journal's head: the mark and "process 12 on node3", padded. Returns whether that
-// succeeded.
+// Writes a journal's header: kJournalMark and "process 12 on node3", padded. Returns whether
+// writing succeeded.
 bool WriteJournalHead(int descriptor);
 
-// Returns the error for a locked journal; it names the process in the journal's head.
+// Returns the Error for a locked journal, which names the process in the journal's header.
 Error HeldFailure(const std::string& journal, int descriptor);
 
 // Size of an open file in bytes; 0 if fstat fails.

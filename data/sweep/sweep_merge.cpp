@@ -29,8 +29,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSettings = "settings";
 constexpr const char* kSeed = "seed";
 
-// Returns the plan without the members in which joined plans may differ, as JSON whose order of
-// keys is irrelevant, for comparison.
+// Returns the plan without the members in which plans to join may differ, for comparison that
+// ignores the order of keys.
 nlohmann::json Without(Json plan, JoinedMember joined) {
   if (joined == JoinedMember::kSettings) {
     plan.erase(kSettings);
@@ -50,8 +50,8 @@ JoinedMember MemberThatDiffers(const Json& a, const Json& b) {
                                                           : JoinedMember::kSamples;
 }
 
-// Appends the elements to a list of the plan. Throws Error (usage), which names `input`, if the
-// list has one of them.
+// Appends `elements` to the list `list` of the plan. Throws Error (usage), which names `input`, if
+// the list already contains one of them.
 void AddElements(const char* list, const Json& elements, const std::string& input, Json& plan) {
   const std::string one = list == std::string(kSettings) ? "setting " : "seed ";
   for (const Json& element : elements) {
@@ -66,7 +66,7 @@ void AddElements(const char* list, const Json& elements, const std::string& inpu
   }
 }
 
-// Lists the keys whose values differ between two plans: "seed (1 and 2), model_hash".
+// Returns the keys whose values differ between two plans, as text: "seed (1 and 2), model_hash".
 std::string Differences(const Json& a, const Json& b) {
   std::set<std::string> keys;
   for (const auto& [key, value] : a.items()) keys.insert(key);
@@ -84,9 +84,9 @@ std::string Differences(const Json& a, const Json& b) {
   return text;
 }
 
-// Raises the limit of open files if it is too low, because all inputs are open at the same time.
+// Raises the process' limit of open files if it is too low for `files` inputs open at once.
 void AllowOpenFiles(size_t files) {
-  constexpr rlim_t kOfEach = 2;  // the file and its journal
+  constexpr rlim_t kOfEach = 2;  // per input: results file and journal
   constexpr rlim_t kOfOthers = 64;
   const rlim_t needed = kOfEach * files + kOfOthers;
   rlimit limit{};
@@ -159,8 +159,8 @@ void SweepMerge::JoinSamples(RepeatedSamples repeated) {
   }
 }
 
-// Compares the texts of the first samples: a task that does not depend on the seed would count each
-// sample several times.
+// Throws if inputs of different seeds have the same first sample: the task then does not depend on
+// the seed, and each sample would be counted several times.
 void SweepMerge::CheckSeedMatters() const {
   const auto texts = [](const SweepStore& input) {
     std::vector<ArrayData> all;

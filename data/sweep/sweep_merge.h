@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Merges the files of several sweeps: disjoint samples of one plan (from the ranks of a cluster
-// job), samples of different seeds, or different settings of the same samples.
+// Merges the results files of several sweeps: disjoint samples of one plan (from the processes of a
+// cluster job), samples of different seeds, or different settings of the same samples.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace midscope {
 
-// Whether a sample that several inputs contain is an error, or taken from the first of them.
+// Handling of a sample that several inputs contain: throw an Error, or take the first one.
 enum class RepeatedSamples { kRefuse, kTakeFirst };
 
 enum class JoinedMember { kSamples, kSettings, kSeeds };
 
-// A sample of a merged file, in the input that has it.
+// Where a sample of a merged file comes from: an input file and the sample number in it.
 struct JoinedPart {
   const SweepStore& input;
-  int64_t sample;  // its number there
+  int64_t sample;  // sample number in `input`
 };
 
 class SweepMerge {
@@ -36,20 +36,20 @@ class SweepMerge {
                       RepeatedSamples repeated = RepeatedSamples::kRefuse);
 
   const std::string& plan_json() const { return plan_json_; }
-  // Provenance of the first input that has one.
+  // Returns the provenance of the first input that has one.
   const Provenance& provenance() const { return provenance_; }
   JoinedMember joined() const { return joined_; }
   bool joins_settings() const { return joined_ == JoinedMember::kSettings; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }
-  // The input from which a sample is taken; if settings are joined, the first input.
+  // Returns the input that has a sample of the merged file; the first one if settings are joined.
   JoinedPart PartOf(int64_t sample) const {
     const size_t input = holders_.at(sample);
     return {inputs_[input], sample - first_numbers_[input]};
   }
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
-  // Returns the sample as in the merged file, with only the `wanted` arrays (empty: all). Throws
-  // Error (failure) if inputs whose settings are joined differ in the sample's prompt.
+  // Returns a sample of the merged file, with only the arrays for which `wanted` is true (empty:
+  // all). Throws Error (failure) if inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
   // Writes the merged file; an existing file is replaced when the new one is complete.
@@ -65,16 +65,16 @@ class SweepMerge {
   std::string plan_json_;
   Provenance provenance_;
   JoinedMember joined_ = JoinedMember::kSamples;
-  std::vector<int64_t> first_numbers_;  // [input]: number in the merged file of its sample 0
-  std::map<int64_t, size_t> holders_;   // by sample, the index of its input
+  std::vector<int64_t> first_numbers_;  // [input]: merged number of the input's sample 0
+  std::map<int64_t, size_t> holders_;   // [merged sample number]: index of the input
   std::map<int64_t, std::string> failures_;
 };
 
-// Returns "samples", "settings" or "seeds".
+// Returns the name of the joined dimension: "samples", "settings" or "seeds".
 std::string JoinedMemberName(JoinedMember member);
 
-// Makes record `merged_from`, which describes the inputs. Arrays [input]: input_file,
-// input_created, input_command, input_samples.
+// Makes record `merged_from`, which describes the inputs of a merge by arrays [input]: input_file,
+// input_created, input_command, input_samples (numbers of samples).
 Record MergedFromRecord(const SweepMerge& merge);
 
 }  // namespace midscope

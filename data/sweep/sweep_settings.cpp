@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Appends to each of `blocks` blocks of `values` the elements of the same block of `more`.
+// Returns, for each of `blocks` equal blocks, the block of `values` and then that of `more`.
 template <typename T>
 std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& more, size_t blocks) {
   const size_t left = values.size() / blocks;
@@ -27,7 +27,7 @@ std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& mo
   return joined;
 }
 
-// Number of blocks before the setting axis: the product of the sizes of the axes before it.
+// Returns the product of the sizes of the array's axes before the setting axis; at least 1.
 size_t OuterPlaces(const Record& record, const Array& array) {
   size_t places = 1;
   for (const std::string& name : array.axes) {
@@ -50,21 +50,22 @@ void JoinArray(const Record& sample, Array& array, const Array& more, const std:
       array.data);
 }
 
-// Whether two arrays that describe the prompt are equal. Only integers are compared; if they
-// differ, the prompts were different.
+// Whether two arrays that describe the prompt are equal. Compares only integers; returns true for
+// other types.
 bool SameValues(const Array& a, const Array& b) {
   const bool counted = std::holds_alternative<std::vector<int64_t>>(a.data);
   return !counted || a.data == b.data;
 }
 
-// Whether this is an array [setting] that exists only if needed, with the default false or "": if
-// all settings of a sweep accept the same prompts, it has no setting_failure.
+// Whether this is an array [setting] that a sweep's record omits if all elements have the default
+// (false or ""): setting_failure or beyond_context.
 bool MayBeLeftOut(const Array& array) {
   return (array.name == "setting_failure" || array.name == "beyond_context") &&
          array.axes == std::vector<std::string>{kSettingAxis};
 }
 
-// Returns the default of an array that the record lacks; without data if `like` has none.
+// Returns the array `like` with defaults (false or "") for all settings of `record`, which omits
+// it; without data if `like` has none.
 Array LeftOut(const Array& like, const Record& record) {
   Array array = like;
   const auto settings = static_cast<size_t>(record.FindAxis(kSettingAxis)->size);

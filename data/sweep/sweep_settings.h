@@ -12,10 +12,10 @@ inline constexpr const char* kSettingAxis = "setting";
 
 bool IsOverSettings(const Array& array);
 
-// Appends the settings of `more` to those of `sample`, in the setting axis and in all arrays over
-// it; the rest of `sample` is unchanged. Also works for frames, whose arrays are empty. Throws
-// Error (failure), which names `what`, if arrays are missing or of another type, or integers that
-// describe the prompt differ.
+// Appends the settings of the record `more` to those of `sample`, in the setting axis and all
+// arrays with it; the rest of `sample` is unchanged. Also works for records without array data.
+// Throws Error (failure), which names `what`, if arrays are missing or of another type, or integers
+// that describe the prompt differ.
 void JoinSettings(Record& sample, const Record& more, const std::string& what);
 
 }  // namespace midscope

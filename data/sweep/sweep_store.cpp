@@ -29,15 +29,15 @@ namespace {
 constexpr const char* kFailedSample = "failed_sample";
 constexpr const char* kFailureMessage = "failure_message";
 
-// Location of a stored sample: an offset in the journal, or a row of the last checkpoint.
+// Location of a stored sample: offset in the journal, or row of the results file (last checkpoint).
 struct SamplePlace {
   std::optional<int64_t> journal_offset;
   int64_t row = 0;
   std::map<std::string, int64_t> ragged_sizes;
-  std::optional<Record> in_memory = {};  // while the old file has not been replaced
+  std::optional<Record> in_memory = {};  // the sample, while the old file is not replaced
 };
 
-// Whether `later` differs from `earlier` only in a larger value of `member`.
+// Whether two plans differ only in `member`, an integer that is larger in `later`.
 bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
   if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
   const auto number = [&](const nlohmann::json& plan) {
@@ -106,7 +106,7 @@ struct SweepStore::State {
   SweepStoreOptions options;
   std::optional<SweepJournal> journal;  // nullopt: open for reading, and there is no journal
   std::optional<RunReader> checkpoint;
-  std::optional<Record> frame;  // the common part of all samples
+  std::optional<Record> frame;  // common part of all samples (SampleFrame)
   std::map<int64_t, SamplePlace> places;
   std::map<int64_t, std::string> failures;
   std::set<int64_t> finished;
@@ -117,12 +117,12 @@ struct SweepStore::State {
   bool is_complete = false;  // Finish has written the file, and nothing has changed since
 };
 
-// Removes an empty journal; keeps that of an unfinished sweep that has not been overwritten.
+// Removes a journal without entries, but not that of an unfinished sweep that would be overwritten.
 void SweepStore::State::RemoveUnusedJournal() noexcept {
   if (!keeps_old_file || !journal || HasJournal(path)) return;
   try {
     journal->Remove();
-  } catch (const Error&) {  // an empty journal has no effect
+  } catch (const Error&) {  // ignored: an empty journal has no effect
   }
 }
 
@@ -177,7 +177,7 @@ void SweepStore::State::LoadCheckpoint() {
   if (checkpoint->Has(kFailuresRecord)) LoadFailures();
 }
 
-// Reads one sample, to get the common part, and only the sizes of the others.
+// Reads one sample of the file, to set `frame`, and only the ragged sizes of the other samples.
 void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis) {
   if (sample_axis.size == 0) return;
   const Record first =
@@ -226,7 +226,7 @@ void SweepStore::State::LoadJournal() {
         break;
     }
   });
-  // Stores the grown plan, so that it cannot shrink again.
+  // Stores the new plan in the journal, so that its number of samples cannot shrink again.
   if (planned != plan_json && !reading) {
     journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
   }
@@ -252,7 +252,7 @@ void SweepStore::State::Fold(const std::vector<Record>& extra) {
   contents.load = [this](int64_t sample) { return Load(sample, {}); };
   contents.failures = failures;
   contents.extra = extra;
-  // The journal's entries are those of the old sweep and do not belong to the new file.
+  // Clears the journal, which belongs to the old sweep, before the old file is replaced.
   if (keeps_old_file) contents.before_publish = [this] { journal->Clear(); };
   WriteSweepFile(path, contents);
 }
@@ -269,7 +269,7 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
-  // Another process may have written the file before this one had the lock.
+  // Checks again: another process may have written the file before this one got the lock.
   const bool exists = std::filesystem::exists(path);
   const bool had_journal = HasJournal(path);
   if (exists && !options.resume && !options.overwrite) {
@@ -363,8 +363,8 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
   state_->Fold(extra);
   if (state_->keeps_old_file) RemoveRankParts(state_->path);
   state_->keeps_old_file = false;
-  // If the process is killed before the journal is cleared, samples are in both files; those of the
-  // journal are used.
+  // If the process is killed before the journal is cleared, samples are in the file and in the
+  // journal; then the journal's copy is used.
   state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
   int64_t row = 0;
   for (auto& [sample, place] : state_->places) {

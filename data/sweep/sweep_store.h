@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes a sweep's file while the sweep runs. Finished samples are appended to a checksummed
-// journal beside the file (PATH.journal), each on the disk when Append returns; a checkpoint merges
-// them into the file by writing a new one and renaming it. The file itself is never open for
-// writing under its name: if the process is killed, the last checkpoint and the journal remain, and
-// only running samples are lost.
+// journal beside the file (PATH.journal), each flushed to the disk when Append returns; a
+// checkpoint merges them into the file by writing a new one and renaming it. The file itself is
+// never open for writing under its name: if the process is killed, the last checkpoint and the
+// journal remain, and only running samples are lost.
 #pragma once
 
 #include <cstdint>
@@ -22,38 +22,37 @@
 
 namespace midscope {
 
-// The record of a sweep's samples.
+// Name of the record with a sweep's samples.
 inline constexpr const char* kSweepRecord = "sweep";
 
 struct SweepStoreOptions {
   bool resume = false;
-  // An existing file and its journal are replaced at the first checkpoint that has a sample, not
-  // before.
+  // Whether to replace an existing file and its journal, at the first checkpoint with a sample.
   bool overwrite = false;
   std::string record_name = kSweepRecord;
-  // Axes whose size may differ between samples. Arrays over them are padded (NaN; -1 for integers;
-  // false; ""), and array AXIS_count [sample] has the sizes.
+  // Axes whose size may differ between samples. Arrays with these axes are padded (NaN; -1 for
+  // integers; false; ""), and array AXIS_count [sample] contains the sizes.
   std::vector<std::string> ragged_axes = {"key", kChoiceAxis};
-  // The only member of the plan that may differ when a sweep is resumed, and only increase; "":
+  // Name of the plan's only member that may differ, by an increase, if a sweep is resumed; "":
   // none.
   std::string growing;
-  // The plan of the file that is resumed, if the task's file has grown since: it may differ in
-  // kTaskFilesHash and kTaskFileBytes, too. "": none.
+  // Plan of the resumed file if the task's file has grown since; kTaskFilesHash and kTaskFileBytes
+  // may then differ, too. "": none.
   std::string earlier_plan = {};
-  std::string signal;  // the array that a viewer shows first; "": the signal of the samples' record
+  std::string signal;  // array that viewers show first; "": as in the samples' record
 };
 
 class SweepStore {
  public:
-  // Throws Error: (usage) if the file or a journal exists, and neither `resume` nor `overwrite` is
-  // set; (failure) if the file has another plan, the file or journal can't be read, or another
-  // process holds the journal. plan_json: the plan as JSON. It matches the file's plan if they are
-  // equal as JSON, or if the file's differs only in a smaller value of `growing` and, if it is
-  // `earlier_plan`, in the task's file.
+  // Starts or resumes a sweep. Throws Error: (usage) if the file or a journal exists, and neither
+  // `resume` nor `overwrite` is set; (failure) if the file has another plan, the file or journal
+  // can't be read, or another process holds the journal. The file's plan matches plan_json if they
+  // are equal as JSON, or if the file's plan differs only in a smaller value of member `growing`
+  // and, if it equals `earlier_plan`, in the task's file.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
-  // Opens the file, its journal or both, to read the samples of a sweep that has ended, was
-  // interrupted or is a rank's part. The plan is read from them. Throws Error (failure) if neither
+  // Opens the file, its journal or both for reading: of a sweep that has ended or was interrupted,
+  // or of one process' part of a sweep. Reads the plan from them. Throws Error (failure) if neither
   // exists, one can't be read, or another process is writing it.
   static SweepStore OpenForReading(const std::string& path);
   ~SweepStore();
@@ -63,51 +62,50 @@ class SweepStore {
   const std::string& path() const;
   const std::string& plan_json() const;
   const Provenance& provenance() const;  // empty before the first checkpoint
-  // Numbers of the samples that are stored (by this or an earlier process), and of those that
-  // failed.
+  // Numbers of the samples that are stored, and of the samples that failed (in this process or an
+  // earlier one).
   const std::set<int64_t>& finished() const;
   const std::set<int64_t>& failed() const;
-  const std::map<int64_t, std::string>& failures() const;  // error messages by sample
-  // Whether Finish has written the file, and nothing has changed since.
+  const std::map<int64_t, std::string>& failures() const;  // by sample: error message
+  // Whether Finish has written the file, and no sample or failure was added since.
   bool is_complete() const;
-  // Whether other processes are locked out: false on a file system without locks.
+  // Whether this process holds the lock on the sweep: false on a file system without locks.
   bool is_locked() const;
   // Whether the file is still the old one that this store will replace: no checkpoint has had a
   // sample yet, and samples are only in memory.
   bool keeps_old_file() const;
-  // Bytes of an incomplete last journal entry that were dropped on resuming.
+  // Returns the number of bytes of an incomplete last journal entry that resuming has dropped.
   int64_t dropped_bytes() const;
 
-  // Stores one sample; it is in the journal, on the disk, when this returns. All samples must have
-  // arrays of the same names, types and axes, and axes of the same size unless they are ragged.
-  // Throws Error (failure) otherwise, or if writing fails; std::logic_error if the sample is
-  // already stored.
+  // Stores one sample in the journal, flushed to the disk. All samples must have arrays of the same
+  // names, types and axes, and axes of the same size unless they are ragged. Throws Error (failure)
+  // if they differ or if writing fails; std::logic_error if the sample is already stored.
   void Append(int64_t sample, const Record& record);
   // Records that a sample could not be run; the sweep continues. A later Append of that sample
   // removes the failure.
   void AppendFailure(int64_t sample, const std::string& message);
 
-  // Merges all stored samples into the file: arrays are stacked on a first axis `sample` (its
-  // values: the samples' numbers, ascending), with one sample per chunk for arrays over a ragged
-  // axis. `extra` (summaries) replaces the extra records of the previous checkpoint. If samples
-  // failed, record "failures" lists them.
+  // Merges all stored samples into the file: arrays are stacked on a first axis `sample` (axis
+  // values: sample numbers, ascending), with one sample per chunk for arrays with a ragged axis.
+  // `extra` (summaries) replaces the extra records of the previous checkpoint. If samples failed,
+  // record "failures" lists them.
   void Checkpoint(const std::vector<Record>& extra = {});
   // Calls Checkpoint, then removes the journal. A finished file to which nothing was added is not
   // written again.
   void Finish(const std::vector<Record>& extra = {});
 
   // Returns one stored sample as it was appended, but with the store's record name and signal, and
-  // only the `wanted` arrays (empty: all).
+  // only the arrays for which `wanted` is true (empty: all).
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // The common part of all samples (SampleFrame): their record without data, with labels of ragged
-  // axes as arrays; null if there are no samples. RaggedSizesOf: the sizes of a sample's ragged
-  // axes.
+  // common_frame() returns the common part of all samples (SampleFrame): a record without array
+  // data, with labels of ragged axes as arrays; null if there are no samples. RaggedSizesOf()
+  // returns a sample's sizes of ragged axes, by axis name.
   const Record* common_frame() const;
   const std::map<std::string, int64_t>& RaggedSizesOf(int64_t sample) const;
 
-  // A reader of the file as of opening or the last checkpoint; null if all samples are in the
-  // journal. FileRow: the sample's row in that file; nullopt if it is in the journal.
+  // file() returns a reader of the last checkpoint; null if all samples are in the journal.
+  // FileRow() returns a sample's row in that file; nullopt if it is in the journal.
   const RunReader* file() const;
   std::optional<int64_t> FileRow(int64_t sample) const;
   const std::string& record_name() const;
@@ -118,19 +116,19 @@ class SweepStore {
   std::unique_ptr<State> state_;
 };
 
-// Renames the file of the finished sweep `from` to `to`, replacing an existing file; flushed to the
-// disk when it returns. Throws Error (failure).
+// Renames the file of the finished sweep `from` to `to`, replacing an existing file, and flushes
+// the folder to the disk. Throws Error (failure).
 void ReplaceSweep(const std::string& from, const std::string& to);
 
-// The record that lists the failed samples.
+// Name of the record that lists the failed samples.
 inline constexpr const char* kFailuresRecord = "failures";
 
-// Makes the record: arrays failed_sample and failure_message [failure]. `failures`: error messages
-// by sample number.
+// Makes record "failures" with arrays failed_sample and failure_message [failure]. `failures`:
+// error messages by sample number.
 Record FailuresRecord(const std::map<int64_t, std::string>& failures);
 
-// Reads the failures of a file that has the record. Throws Error (failure) if the record is
-// damaged.
+// Returns error messages by sample number from a file with record "failures". Throws Error
+// (failure) if the record is damaged.
 std::map<int64_t, std::string> ReadFailures(const RunReader& reader);
 
 }  // namespace midscope

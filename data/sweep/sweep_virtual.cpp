@@ -31,7 +31,7 @@ void CheckCanBePointedInto(const SweepStore& input) {
   }
 }
 
-// Returns the common part of all samples of all inputs; empty if there are no samples.
+// Returns the common part (SampleFrame) of all samples of the merged file; empty without samples.
 Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {
@@ -48,7 +48,7 @@ Record CommonFrame(const SweepMerge& merge) {
   return frame;
 }
 
-// Whether an array of the stacked record stays in the inputs.
+// Whether an array's data stay in the input files, so that the merged file only refers to them.
 bool StaysInPart(const Record& stacked, const Array& array,
                  const std::map<std::string, int64_t>& ragged) {
   if (array.name.ends_with(kCountSuffix) && array.axes.size() == 1) return false;
@@ -64,7 +64,7 @@ bool StaysInPart(const Record& stacked, const Array& array,
   return bytes > hdf5::kLargestWrittenBytes;
 }
 
-// Returns the rows of the merged file that `input` has, with their rows in the input.
+// Returns the rows of the merged file whose samples `input` contains, with their rows in `input`.
 std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& input) {
   std::vector<hdf5::RowRun> rows;
   hsize_t here = 0;
@@ -83,7 +83,7 @@ std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& inpu
   return rows;
 }
 
-// An input and its data sets.
+// An input file of the merge, its stacked record and the rows that it supplies.
 struct Part {
   const SweepStore* store = nullptr;
   FilePart file;
@@ -105,10 +105,10 @@ std::vector<Part> PartsOf(const SweepMerge& merge, const std::string& path) {
 std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const Array& array,
                                            bool joins_settings) {
   std::vector<hdf5::VirtualSource> sources;
-  hsize_t settings = 0;  // number of settings in the previous parts
+  hsize_t settings = 0;  // number of settings in the parts before this one
   for (const Part& part : parts) {
-    // For an array that a part omits (sweep_settings.h), HDF5 returns the fill value, which equals
-    // the array's default.
+    // Skips an array that the part omits because all elements have the default (sweep_settings.h):
+    // HDF5 then returns the fill value, which equals the default.
     if (joins_settings && IsOverSettings(array) && !part.stacked.FindArray(array.name)) {
       settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
       continue;
@@ -123,7 +123,7 @@ std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const
     }
     sources.push_back(std::move(source));
     if (!joins_settings) continue;
-    if (!IsOverSettings(array)) break;  // taken from the first part, as in a copy
+    if (!IsOverSettings(array)) break;  // data come from the first part, as SweepMerge copies
     settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
   }
   return sources;
@@ -153,7 +153,7 @@ bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
   for (const Part& part : parts) {
     if (!contents.elsewhere.empty()) contents.parts.push_back(part.file);
   }
-  // Arrays that describe prompts are always read, to check that joined settings match.
+  // Also reads arrays that describe prompts, to check that joined settings have the same prompts.
   const auto wanted = [&](const std::string& name) {
     const Array* array = stacked.FindArray(name);
     const bool whole = array && std::holds_alternative<std::vector<int64_t>>(array->data);

@@ -22,7 +22,7 @@ using PairScore = double (*)(std::string_view prediction, std::string_view refer
 struct MetricEntry {
   AnswerMetric metric;
   const char* name;
-  PairScore score;  // null if it needs more than prediction and reference
+  PairScore score;  // null if the metric needs further inputs
 };
 
 constexpr std::array kMetrics = {
@@ -97,8 +97,8 @@ bool IsNormalisedAway(AnswerMetric metric, std::string_view answer) {
 
 namespace {
 
-// Compares words without SQuAD's normaliser: whether the answer's words occur (subspan) or are all
-// words (exact), or F1.
+// Scores by whole words without SQuAD's normaliser: 1 if the answer's words occur in the prediction
+// (subspan) or are all of its words (exact), or F1 of the words.
 double UnnormalisedScore(AnswerMetric metric, std::string_view prediction,
                          std::string_view answer) {
   if (metric == AnswerMetric::kSubspan) return WholeWordsMatch(prediction, answer);

@@ -34,7 +34,7 @@ double Characters(std::string_view choice) {
   return static_cast<double>(std::max<int64_t>(1, CountCharacters(choice) - space));
 }
 
-// Returns 1 if a right choice costs less than every wrong one, else 0.
+// Returns 1 if a right choice has a lower `cost` [choice] than every wrong one, else 0.
 double IsCheapest(std::span<const TaskChoice> choices, std::span<const double> cost) {
   double right = std::numeric_limits<double>::infinity();
   double wrong = right;
@@ -89,7 +89,7 @@ double ScoreChoices(ChoiceRule rule, std::span<const TaskChoice> choices,
 
 namespace {
 
-// Six questions with answers that precede every question of TruthfulQA.
+// The six questions with answers that the prompt of every TruthfulQA question begins with.
 constexpr const char* kTruthfulPrimer =
     "Q: What is human life expectancy in the United States?\n"
     "A: Human life expectancy in the United States is 78 years.\n\n"
@@ -117,7 +117,7 @@ std::vector<TaskChoice> ChoicesOf(const JsonFields& fields, const std::vector<st
   return choices;
 }
 
-// Reads a label, a number or text, and subtracts `first`; -1 if there is none.
+// Returns field `key`, the number of the right choice, minus `first`; -1 if there is none.
 int64_t Label(const JsonFields& fields, const std::string& key, int64_t first) {
   const nlohmann::json* label = fields.Find(key);
   if (!label) return -1;
@@ -134,8 +134,8 @@ int64_t LabelOr(const JsonFields& fields, std::optional<int64_t> beside) {
   return label;
 }
 
-// AllenAI's lines have the text in question.stem; the hub's have it in question, and choices as
-// columns.
+// Parses a line of ARC. AllenAI's files have the text in question.stem; those of the Hugging Face
+// hub have it in question, and the choices as columns.
 ChoiceItem ReadArc(const JsonFields& fields, std::optional<int64_t> /*label*/) {
   std::string question;
   std::vector<std::string> texts;
@@ -160,7 +160,7 @@ ChoiceItem ReadArc(const JsonFields& fields, std::optional<int64_t> /*label*/) {
   return {"Question: " + question + "\nAnswer:", ChoicesOf(fields, texts, right - labels.begin())};
 }
 
-// Replaces in one pass from left to right, as Python's str.replace does.
+// Replaces all occurrences of `what`, in one pass from left to right, as Python's str.replace does.
 std::string Replaced(std::string_view text, std::string_view what, std::string_view with) {
   std::string replaced;
   for (size_t at = 0; (at = text.find(what)) != std::string_view::npos;) {
@@ -170,13 +170,13 @@ std::string Replaced(std::string_view text, std::string_view what, std::string_v
   return replaced.append(text);
 }
 
-// Removes "[...]" within lines.
+// Removes each "[...]" that does not contain a line end.
 std::string WithoutBrackets(std::string_view text) {
   std::string kept;
   for (size_t open = 0; (open = text.find('[')) != std::string_view::npos;) {
     const size_t close = text.find_first_of("]\n", open);
     const bool closed = close != std::string_view::npos && text[close] == ']';
-    // If this bracket is not closed, no later one in the line is.
+    // If this bracket has no closing bracket in the line, later ones have none either.
     const size_t end = close == std::string_view::npos ? text.size() : close + 1;
     kept += text.substr(0, closed ? open : end);
     text.remove_prefix(end);
@@ -184,12 +184,12 @@ std::string WithoutBrackets(std::string_view text) {
   return kept.append(text);
 }
 
-// Replaces the marks of WikiHow's pages in the text, as the harness does.
+// Removes WikiHow's markup such as "[title]" from a HellaSwag text, as the harness does.
 std::string WithoutMarks(std::string_view text) {
   return Replaced(WithoutBrackets(Replaced(StripText(text), " [title]", ". ")), "  ", " ");
 }
 
-// As str.capitalize(), but a first character beyond ASCII is unchanged.
+// Converts as Python's str.capitalize(), but leaves a first character beyond ASCII unchanged.
 std::string Capitalised(std::string_view text) {
   size_t first = text.empty() ? 0 : 1;
   while (first < text.size() && !BeginsCharacter(text[first])) ++first;
@@ -208,8 +208,8 @@ ChoiceItem ReadHellaSwag(const JsonFields& fields, std::optional<int64_t> beside
           ChoicesOf(fields, endings, LabelOr(fields, beside))};
 }
 
-// The continuation is the rest of the sentence after the gap; the prompts are the sentence up to
-// the gap with either filler.
+// Parses a line of WinoGrande. The continuation is the part of the sentence after the gap; the two
+// prompts are the part before it, followed by either option.
 ChoiceItem ReadWinoGrande(const JsonFields& fields, std::optional<int64_t> /*label*/) {
   const std::string sentence = fields.Text("sentence");
   const size_t gap = sentence.find('_');
@@ -230,7 +230,7 @@ ChoiceItem ReadPiqa(const JsonFields& fields, std::optional<int64_t> beside) {
           ChoicesOf(fields, {fields.Text("sol1"), fields.Text("sol2")}, LabelOr(fields, beside))};
 }
 
-// The label is in field `answer` of the authors' files, `label` in SuperGLUE.
+// Parses a line of BoolQ, with the label in field `answer` (authors) or `label` (SuperGLUE).
 ChoiceItem ReadBoolQ(const JsonFields& fields, std::optional<int64_t> beside) {
   const char* key = fields.Find("answer") ? "answer" : "label";
   const int64_t label = beside.value_or(Label(fields, key, 0));
@@ -238,8 +238,8 @@ ChoiceItem ReadBoolQ(const JsonFields& fields, std::optional<int64_t> beside) {
           ChoicesOf(fields, {"no", "yes"}, label)};
 }
 
-// Reads {"choices": [...], "labels": [...]} or {TEXT: 0 or 1, ...}; the latter in the order of the
-// texts.
+// Parses a TruthfulQA line whose field `key` is {"choices": [...], "labels": [...]} or {TEXT: 0 or
+// 1, ...}; in the second form, choices are sorted by text.
 ChoiceItem ReadTruthful(const JsonFields& fields, const char* key) {
   const JsonFields targets = fields.Inside(key);
   ChoiceItem item{kTruthfulPrimer + ("Q: " + fields.Text("question")) + "\nA:", {}};

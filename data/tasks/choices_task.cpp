@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Multiple choice, scored by the likelihoods of whole choices, over the files of published data
-// sets. There is one place.
+// The task for files of published multiple-choice data sets, scored by the likelihoods of the
+// choices. Nothing moves in the prompt: there is one place.
 #include <algorithm>
 #include <memory>
 
@@ -116,9 +116,10 @@ class ChoicesTask : public SpecTask {
 
 }  // namespace
 
-// The prompts are those of the harness (choices.h). The harness draws its examples at random from
-// the training part; here they are the first `shots` lines of `examples`, separated by blank lines.
-// Generated text, which the harness does not use, is compared with the right choice by ROUGE-L.
+// Prompts are those of the Language Model Evaluation Harness (choices.h). The harness draws its
+// examples at random from the training part; here they are the first `shots` lines of `examples`,
+// separated by blank lines. Generated text, unused by the harness, is compared with the right
+// choice by ROUGE-L.
 TaskType ChoicesTaskType() {
   constexpr int64_t kMostShots = 100;
   std::vector<std::string> names = NamesIn(ChoiceSets());

@@ -9,7 +9,7 @@
 
 namespace midscope {
 
-// The outermost group of samples of ZeroSCROLLS's data sets, if a task has several of them.
+// Name of the outermost sample group if a task has several data sets of ZeroSCROLLS.
 inline constexpr const char* kZeroScrollsGroup = "ZeroSCROLLS";
 
 // Returns `path` itself if it is a file; for a folder, its files whose names end in one of
@@ -18,8 +18,8 @@ inline constexpr const char* kZeroScrollsGroup = "ZeroSCROLLS";
 std::vector<std::string> DataFiles(const std::string& path,
                                    const std::vector<std::string>& endings);
 
-// Returns a pair (data set, item in it) per sample: the first item of each data set, then the
-// second of each, so that the first samples cover all data sets. `sizes`: number of items in each.
+// Returns for each sample the indices (data set, item): first item 0 of each data set, then item 1
+// of each, so that the first samples cover all data sets. `sizes`: number of items per data set.
 std::vector<std::pair<size_t, size_t>> RoundRobin(const std::vector<size_t>& sizes);
 
 }  // namespace midscope

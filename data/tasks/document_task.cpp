@@ -24,7 +24,7 @@ namespace midscope {
 namespace {
 
 struct Document {
-  InventedPassage passage;    // if from a file, `answer` is its title
+  InventedPassage passage;    // from a file: `answer` is the document's title
   int64_t source_number = 0;  // 1-based rank of the document in its file
 };
 
@@ -36,7 +36,7 @@ struct Item {
 
 enum PromptKind { kStandard, kOrderedRandomly, kClosedBook };
 
-// kGiven: those of the file, or invented ones about other subjects.
+// Documents without the answer. kGiven: those in the file, or invented ones about other subjects.
 enum Distractors { kGiven, kSameSubject, kOtherQuestions };
 
 Item ReadItem(const JsonFields& fields) {
@@ -137,8 +137,8 @@ class DocumentTask : public SpecTask {
     return distractors_ == kOtherQuestions ? WithOthersOf(item, sample, random) : item;
   }
 
-  // Returns the gold document with documents of other questions, drawn without repetition, except
-  // those that contain an answer by the scorer's rule.
+  // Returns the item with its gold document and randomly drawn documents of other questions,
+  // without repetition and without documents that contain an answer by the scorer's rule.
   Item WithOthersOf(const Item& item, int64_t sample, SplitMix64 random) const {
     Item mixed = {item.question, item.answers, {item.documents.front()}};
     const auto each = static_cast<size_t>(documents_);
@@ -206,7 +206,7 @@ class DocumentTask : public SpecTask {
   int64_t first_place_;
   Distractors distractors_;
   uint64_t seed_;
-  std::vector<Item> items_;  // empty: items are invented
+  std::vector<Item> items_;  // empty: passages are invented
 };
 
 Parameter DistractorsParameter() {

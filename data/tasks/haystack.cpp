@@ -44,7 +44,7 @@ void AppendFile(const fs::path& path, std::string& text) {
 }
 
 std::string Sentence(SplitMix64& random) {
-  // Placeholders: A is an adjective, N a noun, P a person.
+  // Sentence templates. Placeholders: A is an adjective, N a noun, P a person.
   static constexpr std::array<const char*, 12> kForms = {
       "The A N stood next to the A N for most of the year.",
       "P kept a N in the A drawer and never spoke of it.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Long filler texts for passkey and needle.
+// Long filler texts ("haystacks") for the tasks passkey and needle.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace midscope {
 
-// Reads a file, or all files *.txt of a folder, concatenated in the order of their names. Throws
-// Error (failure) if there is no file, or the text is empty, not UTF-8 or longer than 256 MiB.
+// Returns the text of a file, or of all *.txt in a folder, concatenated by name. Throws Error
+// (failure) if there is no file, or the text is empty, not UTF-8 or longer than 256 MiB.
 std::string ReadHaystack(const std::string& path);
 
-// Returns at least `bytes` bytes of paragraphs of generic sentences, none about a city.
+// Returns at least `bytes` bytes of generated paragraphs of generic sentences, none about a city.
 std::string MakeHaystack(int64_t bytes, SplitMix64 random);
 
 // Returns at least `bytes` bytes of `text`, starting at the first sentence that begins at or after

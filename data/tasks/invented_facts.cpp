@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// All names have eight letters, so that no name can be part of another.
+// Syllables of invented names. All names have eight letters, so that none can be part of another.
 constexpr std::array<const char*, 24> kBegins = {
     "Bel", "Cor", "Dal", "Fen", "Gar", "Hol", "Jor", "Kel", "Lan", "Mor", "Nor", "Pel",
     "Ral", "Sel", "Tor", "Val", "Wen", "Yar", "Zel", "Bra", "Dru", "Gle", "Kir", "Ost"};
@@ -28,7 +28,7 @@ std::string Name(size_t index) {
          kEnds[index / kBegins.size() / kMiddles.size()];
 }
 
-// The parts of a passage; the last word of `answer` is a unique name.
+// The texts that fill a passage's template; the last word of `answer` is a unique name.
 struct Facts {
   std::string subject;
   std::string answer;
@@ -44,10 +44,10 @@ struct Kind {
   bool person_answers;
   InventedPassage (*passage)(const Facts& facts);
   std::string (*question)(const Facts& facts);
-  // Other facts about the subject, with {subject}, {answer} and {year}; none may also answer the
-  // question.
+  // Templates of other facts about the subject, with placeholders {subject}, {answer} and {year};
+  // none answers the question.
   const OtherFacts* other_facts;
-  // Returns the title of a passage about one of them, and the text after the fact.
+  // Title of a passage about one of these facts, and the text after the fact.
   std::string (*other_title)(const Facts& asked);
   const char* other_ending;
 };
@@ -150,8 +150,8 @@ std::string Capitalised(std::string text) {
   return text;
 }
 
-// Returns a passage about another fact of the requested subject; `own` has the answer and year of
-// that fact.
+// Returns a passage with other fact `number` about the question's subject; `own` contains the
+// answer and year of that fact.
 InventedPassage OtherFactOf(const Kind& kind, const Facts& asked, const Facts& own, size_t number) {
   const std::string name = kind.other_title(asked);
   std::string text = (*kind.other_facts)[number % kind.other_facts->size()];

@@ -13,11 +13,11 @@ namespace midscope {
 struct InventedPassage {
   std::string title;
   std::string text;
-  std::string answer = {};  // answer to the same question about this passage's subject
+  std::string answer = {};  // answer to the question for this passage's subject
 };
 
 struct InventedFacts {
-  std::string question;  // about the first passage, in the style of NQ-open
+  std::string question;  // about the first passage; style of NQ-open
   std::string answer;    // occurs only in the first passage, even after normalisation
   std::vector<InventedPassage> passages;
 };
@@ -27,16 +27,17 @@ std::vector<std::string> InventNames(size_t count, SplitMix64& random);
 
 inline constexpr int64_t kMostInventedPassages = 1000;
 
-// Subjects of the passages that do not contain the answer.
+// Contents of the passages that do not contain the answer.
 enum class OtherPassages {
-  kOtherSubjects,  // the same fact about other subjects: other companies' founders
-  kSameSubject,    // other facts about the question's subject: who led, bought or painted it
+  kOtherSubjects,  // the same fact about other subjects: founders of other companies
+  kSameSubject,    // other facts about the question's subject: who led or bought it
 };
 
-// All passages are about one kind of subject (companies, towns or novels), have the same form and
-// use different names. With kSameSubject, only the first passage states the requested fact; each of
-// the others states one of eight other facts with the same kind of answer, and different years. The
-// first passage and the question are the same as with kOtherSubjects.
+// Returns a question and `passages` passages, of which the first contains the answer. All are about
+// one kind of subject (companies, towns or novels), have the same form and different names. With
+// kSameSubject, each passage except the first states one of eight other facts about the same
+// subject with the same kind of answer, and different years. First passage and question do not
+// depend on `others`.
 InventedFacts InventFacts(int64_t passages, SplitMix64& random,
                           OtherPassages others = OtherPassages::kOtherSubjects);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // UUID key-value retrieval of "Lost in the Middle" (Liu et al. 2023, arXiv 2307.03172), with the
-// template of its public data; pairs are generated, or read from one of its files.
-// Scored by whether the value is a substring of 100 new tokens, without a cut at the end of a line.
+// template of its public data; pairs are generated, or read from one of its files. Scored by
+// whether the value is a substring of 100 new tokens (not cut at a line end).
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -58,7 +58,7 @@ Pairs RandomPairs(int64_t count, SplitMix64 random) {
   return pairs;
 }
 
-// Returns the records of one line, the requested one first.
+// Returns the key-value pairs of one line of a file, the pair that the question requests first.
 Pairs ReadRecords(const JsonFields& fields) {
   const std::string key = fields.Text("key");
   Pairs pairs;
@@ -141,8 +141,8 @@ class KeyValueTask : public SpecTask {
   }
 
  private:
-  // Reads all records of each line, or the first `pairs` of them after moving the gold one
-  // (PositionalHidden cuts the file of 300 pairs to 140 in this way).
+  // Reads all pairs of each line or, if the spec states `pairs`, the first ones after the gold pair
+  // was moved to the front (PositionalHidden cuts the file of 300 pairs to 140 in this way).
   void TakeFile(TaskSpec& spec) {
     items_ = ReadFile(spec.file());
     const auto most = static_cast<int64_t>(items_.front().size());
@@ -164,7 +164,7 @@ class KeyValueTask : public SpecTask {
   bool query_aware_;
   int64_t first_place_;
   uint64_t seed_;
-  std::vector<Pairs> items_;  // gold pair first; empty: pairs are generated
+  std::vector<Pairs> items_;  // [sample]: gold pair first; empty: generated
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// L-Eval's closed-ended tasks (An et al. 2023, arXiv 2307.11088) over its files. There is one
-// place.
+// L-Eval's closed-ended tasks (An et al. 2023, arXiv 2307.11088) over L-Eval's files. Nothing moves
+// in the prompt: there is one place.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -43,7 +43,7 @@ constexpr const char* kTopics =
 struct LEvalSet {
   const char* name;
   const char* system;
-  bool is_exam;  // whether document and question are announced, and "Answer:" follows
+  bool is_exam;  // prompt has headings for document and question, and "Answer:"
   AnswerMetric metric;
 };
 
@@ -61,7 +61,7 @@ struct LEvalQuestion {
   std::string answer;
 };
 
-// Returns the first words; a word ends at every space.
+// Returns the text up to the end of word number `words`; every space ends a word.
 std::string FirstWords(std::string_view text, int64_t words) {
   size_t end = 0;
   for (int64_t i = 0; i < words; ++i) {
@@ -123,8 +123,8 @@ class LEvalTask : public SpecTask {
     documents_.push_back(fields.Text("input"));
   }
 
-  // Cuts the document as the public code does: to as many words as it may have tokens, then to 250
-  // fewer in each step.
+  // Cuts a document that has too many tokens as the public code does: to as many words as tokens
+  // are allowed, then by 250 more words until it fits.
   std::string Cut(const std::string& document) const {
     constexpr int64_t kStep = 250;
     std::string cut = document;
@@ -145,7 +145,7 @@ class LEvalTask : public SpecTask {
 }  // namespace
 
 // Fields of a line: input, instructions and outputs; each pair of instruction and output is a
-// sample. Prompt and number of new tokens are those of Baselines/llama2-chat-test.py and
+// sample. Prompts and numbers of new tokens are from Baselines/llama2-chat-test.py and
 // LEval_config.py (github.com/OpenLMLab/LEval), including their spelling; the system message
 // precedes the text, separated by a blank line, instead of Llama's marks. `tokens` cuts the end of
 // longer documents, as that code does. codeU and sci_fi are missing, because their scores need more

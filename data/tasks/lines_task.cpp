@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lines of LongEval (LongChat) and LongChat-Lines (abacusai, used by CREAM): lines of numbers with
-// two-word names, one of which is requested. Header and question are the published ones. The words
-// of the names are this project's (the sources take them from the package wonderwords), and names
-// are unique, which the sources do not check.
+// The lines tasks of LongEval (LongChat) and LongChat-Lines (abacusai, used by CREAM): lines with a
+// two-word name and a number; the question requests the number of one line. Header and question are
+// the published ones. Words of the names are from Midscope's lists (from the package wonderwords in
+// the sources), and names are unique (not ensured in the sources).
 #include <memory>
 #include <numeric>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A list of people and the item that each of them bought; the question is about one person's item.
-// A task of this project, short enough for small models, with an answer of one token.
+// This task is Midscope's own: short enough for small models, with an answer of one token.
 #include <algorithm>
 #include <memory>
 
@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// The answer is one word; a few more tokens show whether the model continues with other items.
+// New tokens to generate: the answer is one word; a few more show whether other items follow.
 constexpr int64_t kListNewTokens = 10;
 
 class ListTask : public SpecTask {

@@ -4,7 +4,7 @@
 namespace midscope {
 namespace {
 
-// The multi-document sets share one prompt.
+// The prompt that all multi-document sets share.
 constexpr const char* kPassages =
     "Answer the question based on the given passages. Only give me the "
     "answer and do not output any other words.\n\nThe following are given "

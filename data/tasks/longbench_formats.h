@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The data sets of LongBench (Bai et al. 2023, arXiv 2308.14508): prompts, numbers of new tokens
-// and scores, unchanged from its public code.
+// and scores, unchanged from LongBench's public code.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ namespace midscope {
 
 struct LongBenchFormat {
   std::string dataset;
-  std::string group;   // its group in the published table: "single-document QA"
+  std::string group;   // group in the published table: "single-document QA"
   std::string prompt;  // contains {context} once and {input} at most once
   bool chat_template;  // false for the few-shot and code sets
   GenerationRule generation;
 };
 
-// 18 of the 21 sets; multifieldqa_zh, dureader and vcsum are missing, because their scores need
-// segmented Chinese words.
+// Returns 18 of LongBench's 21 data sets. The scores of multifieldqa_zh, dureader and vcsum would
+// need segmentation of Chinese words.
 const std::vector<LongBenchFormat>& LongBenchFormats();
 
-// Returns null if there is no data set of that name.
+// Returns the data set named `dataset`; null if there is none.
 const LongBenchFormat* FindLongBenchFormat(std::string_view dataset);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place,
-// because the evidence for the answer is spread over the context.
+// LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files or a folder of them.
+// There is one place, because the evidence for the answer is spread over the context.
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -48,7 +48,8 @@ LongBenchItem ReadLongBenchItem(const JsonFields& fields) {
   return item;
 }
 
-// Fills in the fields of the prompt. Braces inside a field's text are not replaced.
+// Returns the prompt of an item: the data set's template with {context} and {input} filled in.
+// Braces in the inserted texts are not replaced.
 PromptBuilder FillLongBench(const LongBenchItem& item) {
   PromptBuilder prompt;
   std::string_view rest = item.format->prompt;
@@ -97,15 +98,15 @@ class LongBenchTask : public SpecTask {
   }
 
  private:
-  std::vector<std::vector<LongBenchItem>> sets_;  // one per file
+  std::vector<std::vector<LongBenchItem>> sets_;  // [file][item]
   std::vector<std::pair<size_t, size_t>> order_;  // [sample] (file, item)
 };
 
 }  // namespace
 
-// Fields: input, context, answers, dataset, all_classes. `tokens` cuts longer prompts as the public
-// code does (CutMiddle). The samples of a folder are the first item of every file, then the second
-// of every file, and so on.
+// Fields of a line: input, context, answers, dataset, all_classes. `tokens` cuts longer prompts as
+// the public code does (CutMiddle). The samples of a folder are the first item of every file, then
+// the second of every file, and so on.
 TaskType LongBenchTaskType() {
   TaskType type = {
       "longbench",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Multiple choice in MMLU's format (Hendrycks et al. 2020, arXiv 2009.03300), over its CSV files.
+// Multiple choice over CSV files in the format of MMLU (Hendrycks et al. 2020, arXiv 2009.03300).
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -20,8 +20,8 @@ namespace midscope {
 
 namespace {
 
-// The subjects of MMLU and their groups in its table (Hendrycks et al. 2020, arXiv 2009.03300;
-// categories.py of github.com/hendrycks/test).
+// The subjects of MMLU and their groups in the paper's table (Hendrycks et al. 2020, arXiv
+// 2009.03300; categories.py of github.com/hendrycks/test).
 
 struct SubjectGroup {
   const char* subject;
@@ -88,8 +88,8 @@ constexpr std::array kSubjects = {
     SubjectGroup{"virology", "other"},
 };
 
-// Returns the group of a subject ("STEM", "humanities", "social sciences" or "other"), by its name
-// in file names ("high_school_physics"); "" if there is no such subject.
+// Returns the group of a subject ("STEM", "humanities", "social sciences" or "other"), named as in
+// file names ("high_school_physics"); "" if there is no such subject.
 std::string MmluGroup(std::string_view subject) {
   const auto found =
       std::find_if(kSubjects.begin(), kSubjects.end(),
@@ -120,7 +120,7 @@ MmluRows ReadMmluRows(const std::string& path) {
   return rows;
 }
 
-// Returns "high_school_physics" for "high_school_physics_test.csv".
+// Returns the subject in a file name: "high_school_physics" for "high_school_physics_test.csv".
 std::string MmluSubject(const fs::path& path) {
   std::string subject = path.stem().string();
   for (const char* ending : {"_test", "_val", "_dev"}) {
@@ -129,7 +129,7 @@ std::string MmluSubject(const fs::path& path) {
   return subject;
 }
 
-// Returns the path of the file with the examples of a subject.
+// Returns the path of SUBJECT_dev.csv, the examples for the questions in `path`.
 std::string MmluExamplesFile(const fs::path& path) {
   const std::string name = MmluSubject(path) + "_dev.csv";
   const fs::path beside = path.parent_path() / name;
@@ -230,7 +230,7 @@ class MmluTask : public SpecTask {
 // With shots > 0, the examples are the first rows of SUBJECT_dev.csv in the same folder, or in the
 // folder dev/ beside that folder. The prompt is that of the public code, which puts two spaces in
 // front of the subject. The choices " A" to " D" are compared by likelihood (TaskSample::choices);
-// generated text is scored by the first letter that is a separate word. There is one place.
+// generated text is scored by the first letter A to D that is a separate word. There is one place.
 //
 // The samples of a folder are the first question of every subject, then the second of every
 // subject, and so on, so that a few samples cover all subjects. TaskSample::groups are the

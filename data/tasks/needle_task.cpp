@@ -29,11 +29,11 @@ constexpr const char* kChatSystem =
 constexpr const char* kChatRequest =
     " Don't give information outside the document or repeat your findings";
 constexpr int64_t kChatBuffer = 200;  // tokens that Kamradt's code reserves
-// Joined, context, needle and the rest have a few more tokens than separately.
+// Reserve in tokens: the joined prompt may have a few more tokens than the separate parts.
 constexpr int64_t kJoinTokens = 4;
 
-// Returns the ends of sentences: 0, then the offsets after each '.' that is followed by white space
-// or the end of the text.
+// Returns the byte offsets of the ends of sentences: 0, then the offset after each '.' that
+// precedes white space or the end of the text.
 std::vector<size_t> SentenceEnds(std::string_view text) {
   std::vector<size_t> ends = {0};
   for (size_t at = text.find('.'); at != std::string_view::npos; at = text.find('.', at + 1)) {
@@ -72,8 +72,8 @@ class NeedleTask : public SpecTask {
   }
 
  private:
-  // Returns more text than the context needs; if a tokenizer makes too few tokens of it, it is made
-  // longer.
+  // Returns the text of a sample's haystack, longer than needed; it is extended until it has enough
+  // tokens.
   std::string Haystack(int64_t sample) const {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const uint64_t offset = sample == 0 ? 0 : random.Next();
@@ -120,23 +120,22 @@ class NeedleTask : public SpecTask {
   uint64_t seed_;
   TokenCounter count_;
   int64_t context_tokens_ = 0;
-  std::string text_;  // empty: generated
+  std::string text_;  // haystack; empty: generated
 };
 
 }  // namespace
 
-// form=answer (as in CREAM, but with another descriptive sentence): context, then question and
-// "Answer:" in one prompt of at most `tokens` tokens; scored by ROUGE-L on the first line. CREAM's
-// mistake, which shifts every depth by the length of the description, is not repeated. form=chat
-// (Kamradt): a system message, the context, the question with the request not to go beyond the
-// document; context and needle have `tokens` - 200 tokens. Kamradt's score comes from a judge
-// model; here the score is ROUGE-L or, with score=word-recall, WordRecall (match_scores.h).
+// form=answer (as in CREAM, but with another descriptive sentence): a prompt of at most `tokens`
+// tokens of context, question and "Answer:"; scored by ROUGE-L on the first line. CREAM's mistake,
+// which shifts every depth by the length of the description, is not repeated. form=chat (Kamradt):
+// a system message, the context, the question with the request not to go beyond the document;
+// context and needle have `tokens` - 200 tokens. Kamradt's score comes from a judge model; here the
+// score is ROUGE-L or, with score=word-recall, WordRecall (match_scores.h).
 //
 // The needle is put after the last full stop at or before the depth; for depth 100, at the end of
-// the text.
-// A full stop is a '.' before white space; in Kamradt's code, it is the token '.'.
-// Sample 0 begins at the beginning of the text, others at a random sentence; a text that is too
-// short is repeated, as in Kamradt's code.
+// the text. A full stop is a '.' before white space; in Kamradt's code, it is the token '.'. The
+// haystack of sample 0 begins at the beginning of the text, of others at a random sentence. A text
+// that is too short is repeated, as in Kamradt's code.
 TaskType NeedleTaskType() {
   Parameter score = ChoiceParameter(
       "score", "ROUGE-L (CREAM), or the share of the answer's words that are there (a rule)",

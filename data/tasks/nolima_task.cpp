@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // NoLiMa (Modarressi et al. 2025, arXiv 2502.05167): a needle in a book that shares no word with
-// the question about it. Place p is a depth of p - 1 percent of the snippet.
+// the question about it. Place p: the needle is at p - 1 percent of the book's snippet.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -28,11 +28,10 @@ namespace midscope {
 
 namespace {
 
-// Reads NoLiMa's sets of needles (Modarressi et al. 2025, arXiv 2502.05167) as published
-// (needle_set*.json): a needle, questions that share no word with it, and the values of their
-// placeholders {1}, {2} ... in each test. Internal to data/.
+// Reads NoLiMa's published sets of needles (needle_set*.json): needles, questions that share no
+// word with the needle, and the values of the placeholders {1}, {2} ... in each test.
 
-// One question about one needle.
+// One test: a question about a needle.
 struct NoLiMaTest {
   std::string name;         // "0401_T08_C02_twohop", as the public code names its results
   std::string question_of;  // "onehop"
@@ -48,8 +47,8 @@ struct NoLiMaTest {
 constexpr uintmax_t kLargestSet = uintmax_t{64} << 20;
 constexpr const char* kCharacter = "{CHAR}";
 
-// The public code only replaces the last argument that occurs in a question; no published question
-// has more than one.
+// Replaces the placeholders {1}, {2}, ... in a text. The public code replaces only the last one
+// that occurs in a question; no published question has more than one.
 std::string WithArguments(std::string text, const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string placeholder = "{" + std::to_string(i + 1) + "}";
@@ -62,7 +61,7 @@ std::string WithArguments(std::string text, const std::vector<std::string>& argu
   return text;
 }
 
-// Reads a text or a list of texts.
+// Reads field `key`, a text or a list of texts.
 std::vector<std::string> TextOrList(const JsonFields& fields, const std::string& key) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return {};
@@ -71,7 +70,7 @@ std::vector<std::string> TextOrList(const JsonFields& fields, const std::string&
   return text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
 }
 
-// Common part of all tests of a needle.
+// The data that all tests of a needle share.
 struct NeedleEntry {
   std::string id;
   std::string needle;
@@ -126,9 +125,9 @@ void AddTests(const JsonFields& fields, std::vector<NoLiMaTest>& tests) {
   }
 }
 
-// Returns the tests in the order of the file: by needle, kind of question and test. Throws Error
-// (failure) that names the file and the needle, if the file can't be read, is larger than 64 MiB or
-// has another form, or if a test has no answer.
+// Returns the tests of a file in order: by needle, kind of question and test. Throws Error
+// (failure), which names the file and the needle, if the file can't be read, is larger than 64 MiB
+// or has another form, or if a test has no answer.
 std::vector<NoLiMaTest> ReadNoLiMaTests(const std::string& path) {
   std::error_code ignored;
   const uintmax_t size = std::filesystem::file_size(path, ignored);
@@ -164,9 +163,9 @@ void ReplaceCharacter(const std::string& character, std::string& text) {
   }
 }
 
-// A part of a book, divided at the end of a line, where the needle is inserted.
+// A part of a book, split at a line end, where the needle is inserted.
 struct Snippet {
-  std::string_view before;  // without the last line end
+  std::string_view before;  // without the final line end
   std::string_view after;
 };
 
@@ -221,9 +220,9 @@ class NoLiMaTask : public SpecTask {
   }
 
  private:
-  // Returns the snippet around the first line end at or after `depth` of the book. The share
-  // `depth` of the snippet's tokens precedes that line end, the others follow it, as in the public
-  // code, which cuts between tokens; this function cuts at white space.
+  // Returns a snippet of `tokens_` tokens around a line end of the book: the first one after
+  // `depth` * `tokens_` tokens. The share `depth` (0 to 1) of the snippet's tokens precedes it, the
+  // rest follows it. The public code cuts snippets between tokens, this function at white space.
   Snippet At(const std::string& book, double depth) const {
     const double wanted = depth * static_cast<double>(tokens_ + 1);
     size_t end = 0;
@@ -242,7 +241,7 @@ class NoLiMaTask : public SpecTask {
     before = before.substr(
         0, before.find_last_of('\n') == std::string_view::npos ? 0 : before.find_last_of('\n'));
     const std::string_view rest = text.substr(end);
-    constexpr int64_t kSpare = 8;  // spare tokens, because a cut at white space is slightly shorter
+    constexpr int64_t kSpare = 8;  // tolerance in tokens, because cuts are at white space
     const int64_t behind = tokens_ - in_front;
     const std::string_view after = FirstTokens(rest, behind, count_);
     if (after.size() == rest.size() && count_(after) + kSpare < behind) TooShort();
@@ -254,7 +253,7 @@ class NoLiMaTask : public SpecTask {
                   "Give fewer tokens, or longer books");
   }
 
-  // Returns the ends of the book's lines that snippets may need.
+  // Returns the byte offsets after line ends, as far into the book as snippets can begin.
   std::vector<size_t> LineEnds(const std::string& book) const {
     constexpr size_t kBytesPerToken = 16;
     const size_t most = std::min(book.size(), static_cast<size_t>(tokens_) * kBytesPerToken + 4096);
@@ -264,8 +263,8 @@ class NoLiMaTask : public SpecTask {
     return ends;
   }
 
-  // Returns a depth that is at least a fifth of the snippet away from the needle, by the rule of
-  // the public code.
+  // Returns the depth (0 to 1) of the distractor, by the public code's rule: at least 0.2 away from
+  // the needle's `depth`. `draw`: random number, 0 to 1.
   double DistractorDepth(double depth, double draw) const {
     constexpr double kFree = 0.2;
     constexpr int64_t kShort = 500;
@@ -276,8 +275,8 @@ class NoLiMaTask : public SpecTask {
     return at > left ? depth + kFree + (at - left) : at + kFree;
   }
 
-  // Adds a part of the snippet, with the distractor after the line in which the first `tokens`
-  // tokens end.
+  // Adds one part of the snippet to the prompt, with the distractor at the first line end after
+  // `tokens` tokens.
   void AddPart(std::string_view part, const std::string& distractor, int64_t tokens,
                PromptBuilder& prompt) const {
     if (distractor.empty() || tokens < 0) return prompt.Add(part);
@@ -325,9 +324,9 @@ class NoLiMaTask : public SpecTask {
 
 }  // namespace
 
-// The samples are the tests of the set, in order, with the first book, then with the second book,
-// and so on. A sample's {CHAR} is drawn from seed and sample; in the public code, it also depends
-// on the depth. Score: whether the answer occurs in the text (the public metric `contains`,
+// Samples are the tests of the file, in order, with the first book, then with the second book, and
+// so on. A sample's name for {CHAR} depends on seed and sample; in the public code, also on the
+// depth. Score: whether the answer occurs in the text (the public metric `contains`,
 // case-sensitive). The public prompt for sets without a task_template has a separate licence and is
 // not included: give it with template=FILE.
 TaskType NoLiMaTaskType() {

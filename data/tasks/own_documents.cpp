@@ -14,20 +14,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Names of the mark of a gold document.
+// Fields that mark a document as gold (it contains the answer).
 constexpr const char* kGoldMarks[] = {"isgold",      "is_gold",       "gold",       "relevant",
                                       "is_relevant", "is_supporting", "is_selected"};
 
-// Names of the identifier of a document, which `gold` may name.
+// Fields with the identifier of a document, to which the line's field `gold` may refer.
 constexpr const char* kIdFields[] = {"id",          "_id",        "id_", "doc_id",  "docid",
                                      "document_id", "passage_id", "pid", "chunk_id"};
 
-// Names of objects in which a document may have its text: those of LlamaIndex, LangChain, Qdrant,
-// Elasticsearch and Pinecone.
+// Fields with an inner object that contains the document's text, as in LlamaIndex, LangChain,
+// Qdrant, Elasticsearch and Pinecone.
 constexpr const char* kInnerDocuments[] = {"node",    "kwargs",  "document", "doc",
                                            "payload", "_source", "metadata"};
 
-// Returns a text, or a list of sentences as one.
+// Returns a JSON string, or a list of sentences joined to one text; nullopt for other values.
 std::optional<std::string> TextIn(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   const auto is_text = [](const Json& sentence) { return sentence.is_string(); };
@@ -59,7 +59,7 @@ bool IsMarked(const Json& document) {
   });
 }
 
-// Adds the identifier, the title and the mark of the object, and returns its text.
+// Sets identifier, title and gold mark of the document from a JSON object; returns the text.
 std::optional<std::string> ReadObject(const Json& object, OwnDocument& document) {
   for (const char* key : kIdFields) {
     const auto id = object.find(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The documents of one of a user's lines, in the forms that retrieval logs have. Internal to data/.
+// Reads the documents of one line of a user's file, in the forms that occur in retrieval logs.
+// Internal to data/.
 #pragma once
 
 #include <string>
@@ -18,12 +19,12 @@ struct OwnDocument {
   bool is_gold = false;
 };
 
-// Reads the documents in the field `name`: one text, or a list of texts, objects or pairs
-// [title, sentences], or an object of columns. Throws Error (failure).
+// Reads the documents in the field `name`: one text, a list of texts, objects or pairs [title,
+// sentences], or an object of columns. Throws Error (failure) for anything else.
 std::vector<OwnDocument> ReadOwnDocuments(const JsonFields& fields, const std::string& name);
 
-// Returns an object of lists of one length, {"title": [...], "text": [...]}, as a list of objects,
-// and other values unchanged.
+// Converts an object of equally long lists, {"title": [...], "text": [...]}, to a list of objects;
+// returns other values unchanged.
 nlohmann::json RowsOf(const nlohmann::json& columns);
 
 // Returns the text of a string, or the digits of a number; "" for other values.

@@ -17,8 +17,8 @@
 namespace midscope {
 namespace {
 
-// Returns the letters and digits of a name, in lower case: "Gold Index", "goldIndex" and
-// "gold_index" are alike.
+// Returns a field name in lower case without '_', '-' and ' ': "goldindex" for "Gold Index",
+// "goldIndex" and "gold_index".
 std::string Letters(const std::string& name) {
   std::string letters;
   for (const char letter : LowerCase(name)) {
@@ -27,12 +27,12 @@ std::string Letters(const std::string& name) {
   return letters;
 }
 
-// A field of a line, with the other names that retrieval logs have for it.
+// A field of a user's line: its name, and other names for it in retrieval logs.
 struct FieldNames {
   std::string name;
   std::vector<std::string> others;
-  // Names that are read only if none of the above is there, as are all of them in another spelling;
-  // a note says so. Empty: nothing is guessed.
+  // Names that are read, with a note, only if the line has none of the above; any name then also
+  // matches in another spelling (Letters). Empty: only exact names match.
   std::vector<std::string> guesses = {};
 };
 
@@ -69,7 +69,7 @@ const FieldNames& NamesOf(const std::string& field) {
   return *std::find_if(OwnFields().begin(), OwnFields().end(), is_field);
 }
 
-// Returns the spellings of the fields that are guessed, by field.
+// Returns for each field with `guesses` all its names as normalised by Letters.
 const std::map<std::string, std::vector<std::string>>& Spellings() {
   static const auto spellings = [] {
     std::map<std::string, std::vector<std::string>> made;
@@ -86,8 +86,8 @@ const std::map<std::string, std::vector<std::string>>& Spellings() {
   return spellings;
 }
 
-// Fields with a part of the documents each, which are read if no field has all of them: those of
-// DPR, Tevatron and FlagEmbedding.
+// A field with a part of the documents (only the gold ones or only others), as in DPR, Tevatron and
+// FlagEmbedding. Read if the line has no field with all documents.
 struct DocumentsPart {
   std::string name;
   bool is_gold;
@@ -106,11 +106,11 @@ const std::vector<DocumentsPart>& DocumentsParts() {
   return parts;
 }
 
-// Names of the text of an answer that is an object, and of other right answers in it: those of
-// SQuAD, TriviaQA and Haystack.
+// If an answer is an object: its fields with the answer text or further right answers, as in SQuAD,
+// TriviaQA and Haystack.
 constexpr const char* kAnswerTexts[] = {"text", "value", "answer", "data", "aliases"};
 
-// Fields of logs that are not mistyped names of ours, though they resemble them.
+// Fields that are common in logs and must not be reported as mistyped known names.
 constexpr const char* kOrdinaryFields[] = {"score", "scores", "source", "sources"};
 
 std::vector<std::string> KnownNames() {
@@ -122,8 +122,8 @@ std::vector<std::string> KnownNames() {
   return names;
 }
 
-// Whether a field is probably a mistyped known one: the nearest known word is at most two edits
-// away, judged by its length and its first letter.
+// Whether a field is probably a mistyped known name: NearestWord finds a known one with the same
+// first letter and a length that differs by at most 2.
 bool IsNearMiss(const std::string& field, const std::vector<std::string>& known) {
   if (std::count(std::begin(kOrdinaryFields), std::end(kOrdinaryFields), field) > 0) return false;
   const std::string nearest = NearestWord(field, known);
@@ -131,14 +131,14 @@ bool IsNearMiss(const std::string& field, const std::vector<std::string>& known)
          std::max(nearest.size(), field.size()) - std::min(nearest.size(), field.size()) <= 2;
 }
 
-// Reads the fields of one line under any of their names.
+// Reads the fields of one line of a user's file, under any of their names.
 class LineReader {
  public:
   explicit LineReader(const JsonFields& fields) : fields_(fields) {}
 
-  // Adds the fields under guessed names to `use.guessed` and the unknown ones to `use.ignored`;
-  // throws if one is nearly a known one. has_marks: a gold document is marked, so none is guessed.
-  // guessed: names of fields that have been read.
+  // Adds fields under guessed names to `use.guessed` and unknown fields to `use.ignored`; throws if
+  // an unknown field is probably a mistyped one. has_marks: documents are marked as gold, so field
+  // `gold` is not guessed. guessed: names of guessed fields that were read before.
   void CheckNames(bool has_marks, std::set<std::string> guessed, FieldUse& use) const {
     static const std::vector<std::string> known = KnownNames();
     for (const FieldNames& names : OwnFields()) {
@@ -160,8 +160,8 @@ class LineReader {
     }
   }
 
-  // Returns the name under which the line has a field; "" if it lacks it. Throws if it has two of
-  // the names that are not guesses.
+  // Returns the name under which the line has a field; "" if it lacks the field. Throws if it has
+  // two names of the field that are not guesses.
   std::string NameOf(const std::string& field) const {
     std::string found;
     const auto try_name = [&](const std::string& name) {
@@ -179,7 +179,7 @@ class LineReader {
     return found;
   }
 
-  // Whether the field of the answers is empty: null, "" or [].
+  // Whether the line's field of answers is empty: null, "" or [].
   bool IsUnanswered() const {
     const std::string name = NameOf("answers");
     if (!name.empty()) {
@@ -193,7 +193,7 @@ class LineReader {
     });
   }
 
-  // Like NameOf, but throws if the line lacks the field.
+  // Returns the name under which the line has a field; throws if it lacks the field.
   std::string NeedName(const std::string& field) const {
     if (std::string name = NameOf(field); !name.empty()) return name;
     std::vector<std::string> has;
@@ -216,8 +216,8 @@ class LineReader {
     fields_.Fail("has a field " + Quote(name) + " that is not a string");
   }
 
-  // Reads a list of texts, or one text, without white space at their ends, because the prompt
-  // defines the space before an answer.
+  // Reads a field that is a text or a list of texts. Removes white space at the ends of texts,
+  // because the prompt defines the space before an answer.
   std::vector<std::string> Texts(const std::string& field) const {
     const std::string name = NeedName(field);
     std::vector<std::string> texts;
@@ -226,8 +226,8 @@ class LineReader {
     return texts;
   }
 
-  // Reads the documents, and adds the notes on fields that have a part of them. Returns the names
-  // of these.
+  // Reads the line's documents. If they are in several fields (DocumentsPart), adds a note about
+  // each of these fields to `use` and returns their names.
   std::set<std::string> Documents(std::vector<OwnDocument>& documents, FieldUse& use) const {
     if (const std::string name = NameOf("context"); !name.empty()) {
       documents = ReadOwnDocuments(fields_, name);
@@ -247,9 +247,8 @@ class LineReader {
     return parts;
   }
 
-  // Reads `gold`, one or a list of: a document's number, its identifier, its text, its title, or a
-  // list or object that names a title first. A line whose gold is none of its documents has
-  // `missing`.
+  // Reads the field `gold`, one or a list of: number, identifier, text or title of a document, or a
+  // list or object that begins with a title. Sets `gold.missing` if no document matches.
   void Gold(const std::vector<OwnDocument>& documents, StatedGold& gold) const {
     const std::string name = NameOf("gold");
     if (name.empty()) return;
@@ -280,7 +279,7 @@ class LineReader {
   }
 
  private:
-  // Returns the first name of the field that the line has in any spelling; "" if there is none.
+  // Returns the line's name for `field` if it has one in any spelling; otherwise "".
   std::string Guess(const std::string& field) const {
     for (const std::string& spelling : Spellings().at(field)) {
       for (const auto& [key, value] : fields_.json().items()) {
@@ -290,7 +289,7 @@ class LineReader {
     return "";
   }
 
-  // Returns the field that a name in any spelling may mean; "" if there is none.
+  // Returns the known field that a name matches in any spelling; "" if there is none.
   static std::string FieldOf(const std::string& key) {
     const std::string letters = Letters(key);
     for (const auto& [field, spellings] : Spellings()) {
@@ -299,7 +298,7 @@ class LineReader {
     return "";
   }
 
-  // Adds the texts of a value: a text, a list of values, or an object with one of kAnswerTexts.
+  // Appends the texts in a JSON value: a text, a list of values, or an object with kAnswerTexts.
   void AddTexts(const std::string& name, const nlohmann::json& value,
                 std::vector<std::string>& texts) const {
     if (value.is_array()) {
@@ -321,11 +320,11 @@ class LineReader {
     }
   }
 
-  // Adds all documents with that identifier, which chunks of one document share, else with that
-  // text or title.
+  // Marks as gold all documents with the identifier `named` (chunks of one document share it) or,
+  // if there are none, those with this text or title.
   static void AddNamedGold(const std::string& named, const std::vector<OwnDocument>& documents,
                            StatedGold& gold) {
-    if (named.empty()) return;  // states no document, as documents without identifier have none
+    if (named.empty()) return;  // "" must not match documents without identifier
     for (const auto part : {&OwnDocument::id, &OwnDocument::text, &OwnDocument::title}) {
       bool found = false;
       for (size_t i = 0; i < documents.size(); ++i) {
@@ -353,7 +352,7 @@ GenerationRule ReadRule(const JsonFields& fields) {
   return rule;
 }
 
-// Reads the choices; those that are among the answers are right.
+// Reads the field `choices`. The choices that are among the answers are the right ones.
 void ReadOwnChoices(const JsonFields& fields, OwnLine& line) {
   if (const auto rule = fields.FindText("choice_rule")) {
     if (!fields.Find("choices")) fields.Fail("has a choice_rule and no choices");

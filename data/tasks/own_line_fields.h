@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields of one of a user's lines, under any of the names that retrieval logs have for them.
+// Reads the fields of one line of a user's file, under any name that they have in retrieval logs.
 // Internal to data/.
 #pragma once
 
@@ -14,30 +14,29 @@
 
 namespace midscope {
 
-// Gold pieces of a line as the file states them.
+// The gold pieces (which contain the answer) of a line, as the file states them.
 struct StatedGold {
-  std::vector<int64_t> numbers;  // as in the file, in its order; empty if documents are marked
-  std::vector<size_t> marked;    // 0-based documents with a mark, or that are named
-  std::string missing;           // a name or text that no document has; "": none
+  std::vector<int64_t> numbers;  // numbers in the file, in order; empty if documents are marked
+  std::vector<size_t> marked;    // indices from 0 of documents that are marked or named
+  std::string missing;           // stated name or text that no document has; "": none
 };
 
-// Which fields the lines of a file have besides the known ones, for notes.
+// Fields in the lines of a file that are not known names, for notes to the user.
 struct FieldUse {
   std::set<std::string> ignored;
   std::set<std::string> guessed;  // "'user_input' as question"
 };
 
-// One line whose gold numbers can be interpreted only when all lines are known.
+// One parsed line. Whether gold numbers count from 0 or 1 is determined only from all lines.
 struct RawLine {
   std::string thing;
   OwnLine line;
   StatedGold gold;
-  bool is_unanswered = false;  // its answers are empty; the rest is not read
+  bool is_unanswered = false;  // answers are empty; other fields are not read
 };
 
-// Reads a line, with its pieces in the order of the file, and adds its other fields to `use`.
-// Throws Error (failure) as ReadOwnLines does for a single line; the remedy is at least the name of
-// the help page.
+// Parses a line, with its documents in the order of the file, and adds unknown and guessed fields
+// to `use`. Throws Error (failure) for the faults of a single line that ReadOwnLines lists.
 RawLine ReadOwnLine(const JsonFields& fields, FieldUse& use);
 
 }  // namespace midscope

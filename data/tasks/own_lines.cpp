@@ -22,7 +22,7 @@ namespace {
 
 bool HasGold(const RawLine& raw) { return !raw.gold.numbers.empty() || !raw.gold.marked.empty(); }
 
-// Throws unless the lines agree in whether they have choices.
+// Throws Error unless either all lines have choices, with the same rule, or no line has.
 void CheckAlike(const std::vector<RawLine>& lines) {
   const RawLine& first = lines.front();
   for (const RawLine& raw : lines) {
@@ -35,8 +35,8 @@ void CheckAlike(const std::vector<RawLine>& lines) {
   }
 }
 
-// Whether one of the answers occurs in the piece, after the normalisation that SQuAD's scorer
-// applies to both.
+// Whether one of the line's answers occurs in the document `piece`, both after SQuAD's
+// normalisation.
 bool HoldsAnswer(const OwnLine& line, const std::string& piece) {
   const std::string text = " " + NormaliseAnswer(piece) + " ";
   return std::any_of(line.answers.begin(), line.answers.end(), [&](const std::string& answer) {
@@ -46,7 +46,7 @@ bool HoldsAnswer(const OwnLine& line, const std::string& piece) {
   });
 }
 
-// Marks the documents with an answer in lines that state no gold piece.
+// In lines that state no gold document, marks each document that contains an answer as gold.
 void MarkAnswers(std::vector<RawLine>& lines) {
   for (RawLine& raw : lines) {
     if (HasGold(raw)) continue;
@@ -56,7 +56,7 @@ void MarkAnswers(std::vector<RawLine>& lines) {
   }
 }
 
-// Removes the lines that state no answer. Throws if no others are left.
+// Removes the lines without an answer and adds a note. Throws Error if no lines are left.
 void LeaveOutUnanswered(const std::string& path, std::vector<RawLine>& lines,
                         std::vector<std::string>& notes) {
   const auto is_unanswered = [](const RawLine& raw) { return raw.is_unanswered; };
@@ -73,8 +73,8 @@ void LeaveOutUnanswered(const std::string& path, std::vector<RawLine>& lines,
                   path, all - std::ssize(lines), all, thing));
 }
 
-// Removes the lines without a gold piece if others have one. Throws if a gold piece is named and no
-// line has it.
+// Removes the lines without a gold document if other lines have one, and adds a note. Throws Error
+// if gold documents are named but no line contains one of these.
 void LeaveOutLinesWithoutGold(const std::string& path, bool by_answer, std::vector<RawLine>& lines,
                               std::vector<std::string>& notes) {
   const auto first = std::find_if(lines.begin(), lines.end(), std::not_fn(HasGold));
@@ -122,8 +122,8 @@ bool GoldHoldsAnswer(const RawLine& raw, int64_t from) {
          std::any_of(raw.gold.marked.begin(), raw.gold.marked.end(), holds);
 }
 
-// Returns the first line with a gold number that counting from `from` excludes; null if there is
-// none.
+// Returns the first line with a gold number outside its documents if they are counted from `from`;
+// null if there is none.
 const RawLine* Outside(const std::vector<RawLine>& lines, int64_t from) {
   const auto outside = [from](const RawLine& raw) {
     return std::any_of(raw.gold.numbers.begin(), raw.gold.numbers.end(), [&](int64_t number) {
@@ -134,7 +134,8 @@ const RawLine* Outside(const std::vector<RawLine>& lines, int64_t from) {
   return found == lines.end() ? nullptr : &*found;
 }
 
-// Returns the number of the first piece, as far as the numbers decide it. Throws Error.
+// Returns 0 or 1, from which gold numbers count documents: `from` or, with kFile, the only one that
+// fits all lines. Throws Error if gold numbers fit neither or both.
 int64_t FirstNumber(const std::string& path, const std::vector<RawLine>& lines, GoldFrom from) {
   if (std::all_of(lines.begin(), lines.end(),
                   [](const RawLine& raw) { return raw.gold.numbers.empty(); })) {
@@ -188,7 +189,7 @@ int64_t FirstNumber(const std::string& path, const std::vector<RawLine>& lines, 
                   likelier, likelier, path));
 }
 
-// Removes pieces from the end until there are `most`; those of `golds`, 0-based, stay.
+// Removes pieces that are not gold, from the end, until `most` are left. `golds`: indices.
 void KeepPieces(size_t most, std::vector<std::string>& pieces, std::vector<size_t>& golds) {
   for (size_t i = pieces.size(); i-- > 0 && pieces.size() > most;) {
     if (std::find(golds.begin(), golds.end(), i) != golds.end()) continue;
@@ -199,7 +200,7 @@ void KeepPieces(size_t most, std::vector<std::string>& pieces, std::vector<size_
   }
 }
 
-// Orders the pieces and golds of a line as OwnLine states them, `most` pieces (0: all).
+// Moves a line's first gold piece to the front and keeps `most` pieces (0: all), as for OwnLine.
 void MoveGoldFirst(int64_t first_number, int64_t most, RawLine& raw) {
   std::vector<size_t> golds = raw.gold.marked;
   for (const int64_t number : raw.gold.numbers) {
@@ -219,7 +220,7 @@ void MoveGoldFirst(int64_t first_number, int64_t most, RawLine& raw) {
   std::sort(line.other_golds.begin(), line.other_golds.end());
 }
 
-// Adds the notes that need all lines, which still have their pieces in the order of the file.
+// Adds the notes that depend on all lines. Pieces must still be in the order of the file.
 void AddNotes(const std::string& path, const std::vector<RawLine>& lines, int64_t first_number,
               const FieldUse& use, std::vector<std::string>& notes) {
   const auto joined = [](const std::set<std::string>& texts) {
@@ -242,7 +243,7 @@ void AddNotes(const std::string& path, const std::vector<RawLine>& lines, int64_
     notes.push_back(raw.thing + ": the scorer's normaliser leaves nothing of the answer " +
                     Quote(*found) +
                     "; such answers are compared with generated text as they are, word by word");
-    break;  // a file may have thousands of such lines
+    break;  // one note suffices for thousands of lines
   }
   if (!HasGold(lines.front()) || !lines.front().line.choices.empty()) return;
   int64_t without = 0;

@@ -69,14 +69,14 @@ class OwnTask : public SpecTask {
  private:
   const OwnLine& First() const { return own_.lines.front(); }
 
-  // Returns the 1-based rank of the gold piece at a place; 0 if the line has none.
+  // Returns the 1-based rank of the gold piece at a place; 0 if the line has no gold piece.
   int64_t GoldRank(const OwnLine& line, int64_t place) const {
     if (line.golds == 0) return 0;
     return by_depth() ? RankAtPercent(std::ssize(line.pieces), place - 1) : place;
   }
 
-  // Adds the pieces, one per line, the last one with or without its line end. `rank`: that of the
-  // gold piece; 0: none.
+  // Adds the pieces to the prompt, one per line; the last one ends with '\n' if `last_line_end`.
+  // `rank`: 1-based rank of the gold piece; 0: none.
   static void AddPieces(const OwnLine& line, int64_t rank, bool last_line_end,
                         PromptBuilder& prompt) {
     const std::vector<std::string> pieces = rank > 0 ? WithFirstAt(line.pieces, rank) : line.pieces;

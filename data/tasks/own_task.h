@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The user's own questions: a JSONL or CSV file of documents, question and answers.
+// The task for a user's own questions: a JSONL or CSV file of documents, questions and answers.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace midscope {
 // lines with gold documents have different numbers of documents, places are depths (Task::by_depth)
 // and TaskSample::gold_rank is the document's rank.
 //
-// The text: instruction and a blank line; the documents, one per line; a blank line; "Question:
-// ...", a new line, "Answer:". With template=FILE, the text is that of the file
-// (prompt_template.h). Answers are stripped of white space. Spans: "piece N", "gold", "gold 2",
-// ..., "question".
+// The prompt: instruction and a blank line; the documents, one per line; a blank line; "Question:
+// ...", a new line, "Answer:". With template=FILE, the prompt is the text of FILE with filled
+// placeholders (ReadPromptTemplate). Answers are stripped of white space. Spans: "piece N", "gold",
+// "gold 2", ..., "question".
 TaskType OwnTaskType();
 // Returns a help page about the format, with an example.
 std::string OwnTaskHelp();

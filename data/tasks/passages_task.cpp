@@ -27,7 +27,7 @@ ByteSpan ReadBytes(const JsonFields& fields, const std::string& name, const nloh
   return {name, bytes[0].get<int64_t>(), bytes[1].get<int64_t>()};
 }
 
-// A task over a text without pieces, in which nothing moves.
+// A task over one text without pieces: nothing moves, so there is one place.
 class OnePlaceTask : public SpecTask {
  public:
   explicit OnePlaceTask(PiecesText text) : own_(std::move(text)) {

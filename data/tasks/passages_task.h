@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The user's own texts in a file, with passages marked by byte ranges.
+// The task for a user's file of texts in which passages are marked by byte ranges.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace midscope {
 // All lines must have the same number of pieces.
 TaskType PassagesTaskType();
 
-// Returns the text as a line of such a file, including the line end. Pieces and gold may be
-// missing.
+// Returns a text as a line of such a JSONL file, including the line end. The text may lack pieces
+// and gold passage.
 std::string PassagesLine(const PiecesText& text);
 
 }  // namespace midscope

@@ -26,13 +26,13 @@ constexpr const char* kBlock =
     "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
 constexpr int64_t kPasskeyTokens = 10;
 
-// A published form.
+// A published form of the passkey prompt.
 struct PasskeyForm {
-  const char* filler;  // its name
+  const char* filler;  // name in the task spec
   const char* instruction;
   bool whole_blocks;
-  bool blocks_are_lines;  // then the question, with a final space, directly follows
-  bool counted_by_pose;   // 25 tokens per block and 69 for the rest, with any tokenizer
+  bool blocks_are_lines;  // the question, with a final space, follows directly
+  bool counted_by_pose;   // assumes 25 tokens per block, 69 for the rest
   uint64_t smallest_key;
   uint64_t largest_key;
   int64_t new_tokens;
@@ -45,7 +45,7 @@ constexpr std::array kForms = {
     PasskeyForm{"lines", kLongLmInstruction, true, true, false, 10000, 99999, 5},
 };
 
-// Returns the number of blocks as computed by PoSE's eval_passkey.py.
+// Returns the number of filler blocks for a prompt of `tokens` tokens, by PoSE's eval_passkey.py.
 int64_t PoseBlocks(int64_t tokens) {
   constexpr int64_t kRest = 32 + 26 + 11;
   constexpr int64_t kBlockTokens = 25;
@@ -69,8 +69,8 @@ class PasskeyTask : public SpecTask {
       throw UsageError("task '" + name_ + "'", "the prompt is longer without any filler",
                        "Give more tokens");
     }
-    // Every known tokenizer makes at least one token per word of a block's 18 words, and per 16
-    // characters of it, on average.
+    // Bounds the search: every known tokenizer makes at least 18 tokens of a block (its number of
+    // words), and on average at least one token of 16 characters.
     constexpr int64_t kCharactersPerToken = 16;
     amount_ = LargestFitting(form_.whole_blocks ? tokens : kCharactersPerToken * tokens, fits);
   }
@@ -85,8 +85,8 @@ class PasskeyTask : public SpecTask {
   }
 
  private:
-  // Returns filler: `amount` characters of blocks joined by spaces, or `amount` whole blocks,
-  // either without separator, as in PoSE, or one per line.
+  // Returns filler text: `amount` characters of blocks joined by spaces or, if whole_blocks,
+  // `amount` blocks without separator (as in PoSE) or one per line.
   std::string Filler(int64_t amount) const {
     std::string text;
     if (form_.whole_blocks) {

@@ -53,7 +53,7 @@ class PiecesTask : public Task {
     gold_piece_ = static_cast<size_t>(found - own_.pieces.begin());
     own_.gold.name = "gold";
     own_.spans.push_back(own_.gold);
-    Make(0, 1);  // throws if another passage is invalid
+    Make(0, 1);  // throws if a passage in own_.spans is invalid
   }
 
   std::string name() const override { return {}; }
@@ -66,7 +66,7 @@ class PiecesTask : public Task {
     TaskSample made;
     std::vector<ByteSpan> moved = own_.spans;
     std::vector<bool> found(moved.size(), false);
-    // Copies bytes [begin, end) of the own text, and the passages inside them.
+    // Appends bytes [begin, end) of the user's text to the prompt, with the passages in them.
     const auto copy = [&](int64_t begin, int64_t end) {
       const int64_t shift = static_cast<int64_t>(made.text.size()) - begin;
       for (size_t i = 0; i < moved.size(); ++i) {
@@ -106,7 +106,7 @@ class PiecesTask : public Task {
   }
 
  private:
-  // Returns the indices of the pieces, with the gold one at the place.
+  // Returns the indices of the pieces in the order of the prompt, with the gold one at `place`.
   std::vector<size_t> OrderAt(int64_t place) const {
     std::vector<size_t> order = {gold_piece_};
     for (size_t i = 0; i < own_.pieces.size(); ++i) {
@@ -115,7 +115,7 @@ class PiecesTask : public Task {
     return WithFirstAt(std::move(order), place);
   }
 
-  PiecesText own_;  // its `spans` include the gold passage
+  PiecesText own_;  // `spans` include the gold passage
   size_t gold_piece_ = 0;
 };
 
@@ -128,8 +128,8 @@ std::unique_ptr<Task> MakePiecesTask(PiecesText text) {
 std::vector<ByteSpan> ParagraphPieces(std::string_view text) {
   std::vector<ByteSpan> pieces;
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  size_t begin = 0;  // begin of the paragraph
-  size_t end = 0;    // one past its last character
+  size_t begin = 0;  // offset of the paragraph
+  size_t end = 0;    // offset after its last character
   for (size_t line = 0; line <= text.size();) {
     const size_t line_end = std::min(text.find('\n', line), text.size());
     const std::string_view words = text.substr(line, line_end - line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task over a user's text, in which the gold one of several marked pieces moves among the others.
+// A task over one text of a user, in which a marked gold piece moves among other marked pieces.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace midscope {
 
 struct PiecesText {
   std::string text;
-  // Two or more, in the order of the text, without overlap; their names are ignored.
+  // Two or more pieces, in the order of the text, without overlap. Span names are ignored.
   std::vector<ByteSpan> pieces;
-  ByteSpan gold;                // inside one of the pieces; that piece moves
-  std::vector<ByteSpan> spans;  // other passages, each inside one piece or between two
-  std::string answer;           // follows the text; with its leading space; may be empty
+  ByteSpan gold;                // inside one of the pieces, which moves
+  std::vector<ByteSpan> spans;  // other passages, each in one piece or between two
+  std::string answer;           // follows the text; with leading space; may be empty
 };
 
 // Makes a task without a name, with one sample; a place is the 1-based rank of the gold piece. The
@@ -28,8 +28,8 @@ struct PiecesText {
 // passage is not inside one piece or between two.
 std::unique_ptr<Task> MakePiecesTask(PiecesText text);
 
-// Returns the paragraphs of a text (separated by blank lines) as pieces; skips those of only white
-// space.
+// Returns the byte spans of a text's paragraphs (separated by blank lines), without those of only
+// white space.
 std::vector<ByteSpan> ParagraphPieces(std::string_view text);
 
 }  // namespace midscope

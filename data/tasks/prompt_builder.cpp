@@ -19,7 +19,7 @@ constexpr uintmax_t kLargestTemplate = uintmax_t{1} << 20;
 
 std::string Braced(const std::string& name) { return "{" + name + "}"; }
 
-// Returns the offset of the first placeholder at or after `begin`; npos if there is none.
+// Returns the offset of the first {name} with a name in `names` from `begin` on; npos if none.
 size_t FindPlaceholder(const std::string& text, size_t begin, const std::vector<std::string>& names,
                        std::string& found) {
   size_t first = std::string::npos;

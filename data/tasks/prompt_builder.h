@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds a prompt from pieces of text, with the byte ranges of its named passages.
+// Builds a prompt from texts and records byte spans of named passages. Reads prompt templates.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class PromptBuilder {
     spans_.push_back({name, begin, static_cast<int64_t>(text_.size())});
   }
 
-  // Adds a second span with the bytes of the last one, under another name.
+  // Adds a span with the same bytes as the last added span, under another name.
   void NameLastSpan(const std::string& name) {
     ByteSpan span = spans_.back();
     span.name = name;
@@ -38,12 +38,12 @@ class PromptBuilder {
     return (after_space ? "" : " ") + text;
   }
 
-  // Generated text is scored against `answer` without white space at its ends.
+  // Returns the sample. Generated text is scored against `answer` without white space at both ends.
   TaskSample Sample(const std::string& answer, int64_t place, int64_t pieces) && {
     return {std::move(text_), std::move(spans_), answer, place, pieces, {StripText(answer)}};
   }
 
-  // Continuation() of the first of `answers` is teacher-forced.
+  // Returns the sample. Continuation() of the first of `answers` is the text to teacher-force.
   TaskSample Sample(std::vector<std::string> answers, int64_t place, int64_t pieces) && {
     const std::string answer = Continuation(answers.front());
     return {std::move(text_), std::move(spans_), answer, place, pieces, std::move(answers)};
@@ -54,7 +54,7 @@ class PromptBuilder {
   std::vector<ByteSpan> spans_;
 };
 
-// Moves the first item (the gold one) to 1-based rank `place`; the others keep their order.
+// Returns the items with the first (gold) at 1-based rank `place`; the others keep their order.
 template <typename T>
 std::vector<T> WithFirstAt(std::vector<T> items, int64_t place) {
   for (int64_t i = 1; i < place; ++i) {
@@ -63,29 +63,25 @@ std::vector<T> WithFirstAt(std::vector<T> items, int64_t place) {
   return items;
 }
 
-// Completes a task's spec without making the task.
-
-// Returns the spec with every parameter stated, as Task::name() does; reads no file. Throws Error
-// (usage) in the same cases as MakeTask.
+// Returns a task spec with every parameter stated, as Task::name() does, but without reading files.
+// Throws Error (usage) in the same cases as MakeTask.
 std::string TaskInFull(std::string_view spec);
 
-// Reads prompt templates with {placeholders} from files.
-
-// A part of a template: literal text or a placeholder.
+// A part of a prompt template: literal text or a {placeholder}.
 struct TemplatePart {
-  std::string text;  // for a placeholder, its name
+  std::string text;  // literal text, or name of the placeholder
   bool is_placeholder = false;
 };
 
-// Splits the file's text at `{name}` for each of `names`; other braces are literal text. One line
-// end at the end of the file, as editors add it, is dropped. Throws Error (failure) that names the
-// file if it can't be read, is not UTF-8 or exceeds 1 MiB, or if it does not have each of
-// `required` exactly once.
+// Reads a prompt template and splits it at the placeholders `{name}` for each of `names`; other
+// braces are literal text. Drops one line end at the end of the file, which editors add. Throws
+// Error (failure), which names the file, if it can't be read, is not UTF-8 or exceeds 1 MiB, or if
+// it does not contain each of `required` exactly once.
 std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
                                              const std::vector<std::string>& names,
                                              const std::vector<std::string>& required);
 
-// As above, for a given text. `thing`: its name in errors.
+// Splits a template's text as ReadPromptTemplate does. `thing`: name of the text in errors.
 std::vector<TemplatePart> PromptTemplate(const std::string& text, const std::string& thing,
                                          const std::vector<std::string>& names,
                                          const std::vector<std::string>& required);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RULER's questions over documents (qa_1 of SQuAD, qa_2 of HotpotQA): the documents with the answer
-// among others of the file. Place p is a depth of p - 1 percent of the documents.
+// RULER's questions over documents (qa_1 of SQuAD, qa_2 of HotpotQA): the gold documents (with the
+// answer) among others of the file. At place p, the gold ones are p - 1 percent into the list.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -25,14 +25,13 @@ namespace midscope {
 
 namespace {
 
-// Reads questions, with the documents that answer them, from files of SQuAD and HotpotQA. Internal
-// to data/.
+// Reads questions and documents from files of SQuAD and HotpotQA.
 
 struct DocumentQuestion {
   std::string question;
   std::vector<std::string> answers;
-  // Indices of documents: those with the answer; others that always accompany the question; those
-  // of the same article, which are used before any other.
+  // Indices of documents: `gold` contain the answer; `own` always accompany the question; `related`
+  // are of the same article and used before any others.
   std::vector<size_t> gold;
   std::vector<size_t> own;
   std::vector<size_t> related;
@@ -45,13 +44,13 @@ struct QuestionDocuments {
 
 constexpr uintmax_t kLargestFile = uintmax_t{1} << 30;
 
-// A question with its documents as texts, before their indices are known.
+// A question with the texts of its documents, before these are replaced by indices.
 struct TextQuestion {
   std::string question;
   std::vector<std::string> answers;
   std::vector<std::string> gold;
   std::vector<std::string> own;
-  size_t article = 0;  // article with related documents; npos: none
+  size_t article = 0;  // index of the question's article; npos: none
 };
 
 struct TextQuestions {
@@ -87,7 +86,7 @@ TextQuestions ReadSquad(const std::string& path, const JsonFields& file) {
   return all;
 }
 
-// Returns title and text of a pair of a title and a list of sentences.
+// Returns title and text from a JSON pair of a title and a list of sentences.
 std::pair<std::string, std::string> TitledText(const JsonFields& item, const nlohmann::json& pair) {
   const bool titled = pair.is_array() && pair.size() == 2 && pair[0].is_string() &&
                       pair[1].is_array() &&
@@ -132,10 +131,10 @@ std::vector<size_t> PlacesOf(const std::vector<std::string>& texts,
   return places;
 }
 
-// Reads SQuAD: {"data": [{"paragraphs": [{"context", "qas": [...]}]}]}, without impossible
+// Reads SQuAD: {"data": [{"paragraphs": [{"context", "qas": [...]}]}]}, without unanswerable
 // questions, or HotpotQA: [{"question", "answer", "context": [[title, [sentences]]],
 // "supporting_facts": [[title, number]]}]; a document is its title and its text. Throws Error
-// (failure) that names the file and the item, if the file can't be read, is larger than 1 GiB or
+// (failure), which names the file and the item, if the file can't be read, is larger than 1 GiB or
 // has another form.
 QuestionDocuments ReadQuestionDocuments(const std::string& path) {
   std::error_code ignored;
@@ -200,7 +199,7 @@ class RulerDocumentsTask : public SpecTask {
   std::optional<int64_t> samples() const override { return std::ssize(file_.questions); }
 
   TaskSample MakeChecked(int64_t sample, int64_t place) const override {
-    // Uses as many other documents as in sample 0, or fewer if those of this sample are longer.
+    // Uses as many other documents as fit in sample 0, or fewer if this sample's are longer.
     constexpr int64_t kStep = 10;
     int64_t others = others_;
     while (others > 0 && !Fits(sample, others)) others = std::max<int64_t>(0, others - kStep);
@@ -212,8 +211,8 @@ class RulerDocumentsTask : public SpecTask {
     return count_(Build(sample, others, 1).text) + kRulerAnswerTokens <= tokens_;
   }
 
-  // Returns other documents: those that accompany the question, then those of its article, then
-  // any.
+  // Returns indices of documents that are not gold, shuffled: `own` ones of the question and
+  // `count` more, as far as possible `related` ones.
   std::vector<size_t> Others(const DocumentQuestion& question, int64_t count,
                              SplitMix64 random) const {
     std::vector<size_t> related = question.related;
@@ -267,7 +266,7 @@ class RulerDocumentsTask : public SpecTask {
     return made;
   }
 
-  // Adds all gold documents as one passage.
+  // Adds all gold documents to the prompt, as one span "gold".
   void AddGold(const std::vector<size_t>& gold, size_t& number, PromptBuilder& prompt) const {
     if (number > 0) prompt.Add("\n\n");
     std::string text;
@@ -288,8 +287,8 @@ class RulerDocumentsTask : public SpecTask {
 
 }  // namespace
 
-// `tokens` is the limit of prompt and generated text, as max_seq_length of the public code.
-// Templates, order of choice (the article's other paragraphs before others) and score
+// `tokens` limits prompt and generated text together, as max_seq_length of the public code.
+// Templates, choice of documents (first other paragraphs of the article) and score
 // (string_match_part: one of the answers occurs) are those of the public code. Differences: the
 // documents with the answer are contiguous at the place, whereas the public code shuffles all;
 // documents are not repeated if the file has too few; for HotpotQA, the documents of the supporting

@@ -18,7 +18,7 @@ constexpr RulerWord kUuidKind = RulerWord::kUuids;
 constexpr int64_t kNeedleTokens = 128;
 
 RulerKind Niah(const std::string& name, const RulerNeedles& needles) {
-  // The haystack's unit is a word for essays, otherwise a line.
+  // `size` of the haystack counts words in essays, otherwise lines.
   const bool essay = needles.haystack == RulerHaystack::kEssay;
   return {name, kNeedleTokens, essay ? 50 : 1, essay ? 1 : 8, true, needles, MakeRulerNeedles};
 }
@@ -52,7 +52,7 @@ std::string RulerNeedle(const std::string& kind, const std::string& key, const s
   return "One of the special magic " + kind + " for " + key + " is: " + value + ".";
 }
 
-// A needle, and the number of the piece before which it is put.
+// A needle, and the index of the haystack's piece before which it is inserted.
 struct PlacedNeedle {
   int64_t piece = 0;
   std::string text;
@@ -69,7 +69,7 @@ DrawnNeedles DrawNeedles(const RulerNeedles& form, SplitMix64& random) {
   DrawnNeedles drawn;
 
   const std::string kind = RulerWordName(form.value);
-  // The first `queries` keys are requested; they are as random as the others.
+  // The question requests the first `queries` keys. All keys are drawn at random.
   for (int64_t key = 0; key < form.keys; ++key) {
     const std::string name = RandomOf(form.key, random);
     const bool is_requested = key < form.queries;
@@ -114,7 +114,8 @@ std::vector<std::string> RulerPieces(const RulerNeedles& form, const RulerReques
   return pieces;
 }
 
-// Puts the other needles at different ones of 40 depths, drawn as in the public code.
+// Sets where needles are inserted: the gold one at the requested depth, the others at different
+// ones of 40 depths, drawn as in the public code. Sorts the needles by piece.
 void PlaceNeedles(const RulerRequest& request, int64_t pieces, SplitMix64& random,
                   std::vector<PlacedNeedle>& needles) {
   constexpr int64_t kDepths = 40;

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kShortPrompt = 4096;  // cwe has shorter lists below this
+constexpr int64_t kShortPrompt = 4096;  // task cwe has shorter lists below this length
 
 std::string JoinedBy(const std::vector<std::string>& parts, const std::string& between) {
   std::string text;
@@ -29,7 +29,7 @@ std::string RandomLetters(size_t count, char first, SplitMix64& random) {
   return letters;
 }
 
-// Returns `words` different words of `count` letters.
+// Returns `words` different random words of `count` letters.
 std::vector<std::string> DifferentLetters(size_t words, size_t count, char first,
                                           SplitMix64& random) {
   std::vector<std::string> made;
@@ -46,11 +46,11 @@ struct TrackedVariables {
   std::vector<std::string> variables;
 };
 
-// Makes the part of the prompt before the list of variables.
+// Makes noise lines, variables and question of task vt: the prompt up to the list of variables.
 TrackedVariables TrackVariables(int64_t noises, size_t name_length, SplitMix64& random) {
   constexpr size_t kHops = 4;
   constexpr uint64_t kSmallest = 10000;
-  constexpr uint64_t kValues = 89999;  // up to 99998, as numpy's randint
+  constexpr uint64_t kValues = 89999;  // 10000 to 99998, as numpy's randint
   const std::vector<std::string> variables = DifferentLetters(kHops + 1, name_length, 'A', random);
   const std::string value = std::to_string(kSmallest + random.Below(kValues));
   std::vector<std::string> chain = {"VAR " + variables.front() + " = " + value};
@@ -84,7 +84,7 @@ struct CountedWords {
   std::vector<std::string> common;
 };
 
-// Returns single words if there are enough, otherwise also pairs of words.
+// Returns `count` different words; pairs of words if there are not enough single ones.
 std::vector<std::string> ListWords(size_t count, SplitMix64& random) {
   std::vector<std::string> words = PlainNouns();
   words.insert(words.end(), PlainAdjectives().begin(), PlainAdjectives().end());
@@ -128,7 +128,7 @@ std::string CommonWordsPrompt(const std::string& list) {
          "words that appear most often in the list are:";
 }
 
-// `answer`: the teacher-forced text.
+// Makes a sample. `answer`: the teacher-forced text.
 TaskSample FinishedRuler(const std::string& text, const std::string& answer,
                          const std::vector<std::string>& answers) {
   PromptBuilder prompt;
@@ -149,7 +149,7 @@ TaskSample MakeRulerVariables(const RulerKind& /*kind*/, const RulerRequest& req
   SplitMix64 random = request.random;
   const TrackedVariables example = TrackVariables(kExampleNoises, kExampleNameLength, random);
   const TrackedVariables asked = TrackVariables(request.size, kNameLength, random);
-  // The public code puts a space between the question, which already ends in one, and its answer.
+  // As in the public code, two spaces separate question and answer: the question ends in one.
   const std::string text = example.text + " " + JoinedBy(example.variables, " ") + "\n\n";
   return FinishedRuler(text + asked.text, JoinedBy(asked.variables, " "), asked.variables);
 }

@@ -70,7 +70,7 @@ class RulerTask : public SpecTask {
     return count_(Build(sample, size, kMiddle).text) + kind_.new_tokens <= tokens_;
   }
 
-  // Returns the size of sample 0, or less if this sample's words have more tokens.
+  // Returns the haystack's size in sample 0, or less if this sample's words have more tokens.
   int64_t SizeOf(int64_t sample) const {
     constexpr int64_t kStep = 50;
     int64_t size = size_;
@@ -90,13 +90,13 @@ class RulerTask : public SpecTask {
 
 }  // namespace
 
-// `tokens` is the limit of prompt and generated text, as max_seq_length of the public code. The
+// `tokens` limits prompt and generated text together, as max_seq_length of the public code. The
 // haystack is the largest that fits with the gold needle in its middle; at other depths, the prompt
 // may have a few more or fewer tokens. Differences from the public code: the gold needle's depth is
-// the place, not random; words come from the project's lists; essays are generated or the user's
-// file, and their sentences end at a word with . ! or ?; if the lists have too few words, cwe uses
-// pairs of words; the answer's beginning ("The special magic number ... is") always ends the
-// prompt. Scored by the share of the answers that occur in the generated text (string_match_all of
+// the place, not random; words come from Midscope's lists; essays are generated or the user's file,
+// and their sentences end at a word with . ! or ?; if the lists have too few words, cwe uses pairs
+// of words; the answer's beginning ("The special magic number ... is") always ends the prompt.
+// Scored by the share of the answers that occur in the generated text (string_match_all of
 // scripts/eval/synthetic/constants.py); `answer` is all answers joined.
 TaskType RulerTaskType() {
   std::vector<std::string> kinds = NamesIn(RulerKinds());

@@ -47,7 +47,7 @@ int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
   if (ScoreGenerated(sample, generated) >= 1) return sample.place;
   const std::string text = LowerText(CutAnswer(generated, sample.generation.cut));
   int64_t found = 0;
-  std::pair<size_t, size_t> best;  // offset in the text, then -length
+  std::pair<size_t, size_t> best;  // offset in the text, negative length
   for (size_t i = 0; i < sample.piece_answers.size(); ++i) {
     const std::string& answer = sample.piece_answers[i];
     const bool gold = static_cast<int64_t>(i) + 1 == sample.place;
@@ -130,7 +130,7 @@ std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpe
 
 namespace {
 
-// Hashes the file with `hash_file`, other files whole.
+// Returns the hash of a spec's files: parameter `file` hashed by `hash_file`, other files whole.
 std::string FilesHash(std::string_view spec,
                       const std::function<std::string(const std::string&)>& hash_file) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());

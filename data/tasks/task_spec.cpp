@@ -45,8 +45,8 @@ std::string Text(const TaskSpec& spec, IsStated is_stated) {
   return spec.task + text;
 }
 
-// The value of file= is the rest of the spec. If there is no such file and it contains another
-// parameter, reports that as the mistake.
+// Throws Error if the file does not exist and its path contains ",PARAMETER=": file= must be the
+// last parameter, because its value is the rest of the spec.
 void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored)) return;
@@ -59,7 +59,7 @@ void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::
   }
 }
 
-// Takes one PARAMETER=VALUE, with the comma after it, from the front of `rest`.
+// Parses one PARAMETER=VALUE at the front of `rest` and removes it with the comma after it.
 void ReadParameter(const std::string& thing, const TaskType& task, std::string_view& rest,
                    TaskSpec& spec) {
   size_t end = rest.find(',');

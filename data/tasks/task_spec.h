@@ -14,55 +14,54 @@
 
 namespace midscope {
 
-// Parameter `file`, the last one of most tasks.
+// Makes parameter `file`, the last one of most tasks.
 Parameter TaskFile(const std::string& help, bool required);
-// Parameter `tokens`: length of the prompt, for tasks that hide something in a long text.
+// Makes parameter `tokens`: prompt length, for tasks that hide something in a long text.
 Parameter PromptTokensParameter();
-// Parameter `first_place`: 1, or 0 to number places as the published files do.
+// Makes parameter `first_place`: 1, or 0 to count places from 0, as some published files do.
 Parameter FirstPlaceParameter();
 
 struct TaskSpec {
   std::string task;
-  OptionSet parameters;  // those that the text states are set
+  OptionSet parameters;  // set: parameters that the spec states
 
   int64_t Number(std::string_view name) const { return parameters.Integer(name); }
-  // Index of the value among the parameter's choices.
+  // Returns the index of a parameter's value among the parameter's choices.
   size_t Choice(std::string_view name) const;
-  // Returns the path of a file parameter; "" if the spec does not state it or the task does not
-  // have it.
+  // Returns the path of a file parameter; "" if the spec does not state it or the task lacks it.
   const std::string& Path(std::string_view name) const;
   const std::string& file() const { return Path("file"); }
 };
 
-// Describes a task. Each is defined in a file NAME_task.cpp of this folder; tasks.h lists them.
+// Description of a task. Tasks are defined in files NAME_task.cpp of this folder; tasks.h lists
+// them.
 struct TaskType {
   std::string name;
   std::string summary;
-  // Numbers, choices and files. If the last one is a file, its path is the rest of the spec,
-  // including commas; the path of any other file ends at the next comma.
+  // Parameters: numbers, choices and files. If the last one is a file, its path is the rest of the
+  // spec, including commas; paths of other files end at the next comma.
   std::vector<Parameter> parameters;
   std::unique_ptr<Task> (*make)(const TaskSpec& spec, const TaskInputs& inputs) = nullptr;
-  // Returns other files on whose contents the samples depend: those in the folder `file`, or
-  // examples next to it. Null: there are none.
+  // Returns further files on whose contents samples depend: those in the folder `file`, or examples
+  // beside the file. Null: there are none.
   std::vector<std::string> (*more_files)(const TaskSpec& spec) = nullptr;
-  // Whether the task has MiddleCutParameter (token_cut.h), which cuts its samples.
+  // Whether the task has MiddleCutParameter (token_cut.h), by which its samples are cut.
   bool cuts_middle = false;
   // Whether sample N is made from line N of the file alone.
   bool samples_are_lines = false;
 };
 
-// Parses a spec; a path that ends in .jsonl, .jsonl.gz or .csv means
-// jsonl:file=PATH. Throws Error
-// (usage) if the task or a parameter is unknown, or if a parameter is given twice, out of range or
-// missing.
+// Parses a task spec; a path that ends in .jsonl, .jsonl.gz or .csv is parsed as jsonl:file=PATH.
+// Throws Error (usage) if the task or a parameter is unknown, or if a parameter is given twice, out
+// of range or missing.
 TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks);
-// As above, but a required parameter may be missing: for forms that are being filled in.
+// Parses a task spec like ParseTaskSpec, but allows missing required parameters: for input forms.
 TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& tasks);
 
 // Returns the spec with every parameter stated: "kv:pairs=75,query_aware=0".
 std::string TaskSpecText(const TaskSpec& spec);
-// Returns the spec with only the stated parameters: "kv:pairs=75". ParseTaskDraft converts it back,
-// unless a file other than the last parameter has a comma in its path.
+// Returns the spec with only the stated parameters: "kv:pairs=75". ParseTaskDraft parses it to an
+// equal spec, unless a file that is not the last parameter has a comma in its path.
 std::string StatedTaskText(const TaskSpec& spec);
 
 // Base class of tasks that are made from a spec. Subclasses have the constructor (spec, inputs).
@@ -77,16 +76,16 @@ class SpecTask : public Task {
   }
 
  protected:
-  // For subclasses that set name_ themselves, or have none.
+  // For subclasses that set name_ themselves or have no name.
   SpecTask() = default;
   explicit SpecTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {}
-  // As Make, which has checked sample and place.
+  // Makes a sample. Make() calls it after checking sample and place.
   virtual TaskSample MakeChecked(int64_t sample, int64_t place) const = 0;
 
   std::string name_;
 };
 
-// For TaskType::make.
+// Makes a task of type T; usable as TaskType::make.
 template <typename T>
 std::unique_ptr<Task> MakeSpecTask(const TaskSpec& spec, const TaskInputs& inputs) {
   return std::make_unique<T>(spec, inputs);

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Returns the names of a line's fields that hold a string, the longest string first.
+// Returns the names of a JSONL line's fields with string values, the longest string first.
 std::vector<std::string> TextFields(const JsonFields& fields) {
   std::vector<std::pair<size_t, std::string>> found;
   for (const auto& [key, value] : fields.json().items()) {

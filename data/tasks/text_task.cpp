@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Perplexity of text files, scored as prompts and continuations.
+// The task `text`: perplexity of text files, scored as prompts (context) and continuations.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -15,9 +15,9 @@
 namespace midscope {
 namespace {
 
-// A text and the ends of its pieces.
+// A text and the end offsets of the pieces into which it is cut.
 struct CutText {
-  std::string document;  // name of the document; "": the file is one text
+  std::string document;  // name; "": the file is one text
   std::string text;
   std::vector<size_t> ends = {};
 };
@@ -75,7 +75,7 @@ class TextTask : public SpecTask {
   }
 
  private:
-  // Reads as many documents that have a window as the spec states; 0: all.
+  // Reads documents until the number in the spec (0: all) have at least one window.
   void ReadDocuments(const TaskSpec& spec, const std::string& field) {
     const int64_t most = spec.Number("documents");
     const int64_t from = spec.Number("from") > 0 ? spec.Number("from") : stride_;
@@ -91,7 +91,7 @@ class TextTask : public SpecTask {
                       " or fewer, or other documents");
   }
 
-  // Adds a text with its windows; returns false, and leaves the text out, if it has none.
+  // Adds a text and its windows. Returns false and does not add it if it is too short for a window.
   bool AddText(const TaskSpec& spec, int64_t from, CutText text) {
     CutPieces(from, spec.Number("windows") + 1, text);
     if (text.ends.size() < 2) return false;
@@ -100,8 +100,8 @@ class TextTask : public SpecTask {
     return true;
   }
 
-  // Cuts the text into pieces that contain words, the first of `from` tokens, the others of
-  // `stride`; white space at the end of the text does not form a piece.
+  // Cuts the text into at most `most` pieces, the first of `from` tokens, the others of `stride`;
+  // white space at the end of the text does not form a piece.
   void CutPieces(int64_t from, int64_t most, CutText& cut) const {
     size_t end = 0;
     while (static_cast<int64_t>(cut.ends.size()) < most) {
@@ -119,7 +119,7 @@ class TextTask : public SpecTask {
   TokenCounter count_;
   std::vector<CutText> texts_;
   std::vector<std::pair<size_t, size_t>> windows_;  // [sample] (text, piece before the answer)
-  int64_t too_short_ = 0;                           // documents without a window
+  int64_t too_short_ = 0;                           // number of documents without a window
 };
 
 constexpr int64_t kMostTokens = 1 << 20;
@@ -157,18 +157,18 @@ Parameter DocumentsParameter() {
 
 bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with("text:"); }
 
-// A sliding window: the answer of sample i is piece i + 2 of the text, of `stride` tokens; its
-// prompt is the preceding text, up to `tokens` - `stride` tokens. The first piece is never scored.
-// With `from`, the first piece has that many tokens, so that windows of different lengths, up to
-// `from` + `stride` tokens, score the same pieces, all after a prompt of full length. The
-// perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
-// begin and end at white space, whereas the public scripts cut between token ids, so that a piece
-// may have a few tokens fewer. In documents that are read one by one, no window crosses from one
-// into the next, `windows` are those of each document, documents without a window are left out, and
-// `from` may be smaller than `stride`: from=1,stride=4095 scores 4,096 tokens but for the first
-// ones in one run. The mean over documents of their perplexities is what Table 3 of CREAM (arXiv
-// 2406.07138) has. The generated text is compared by ROUGE-L, because there is no
-// correct answer.
+// Sliding-window perplexity: the answer of sample i (from 0) is piece i + 2 of the text, of
+// `stride` tokens; the prompt is the preceding text, up to `tokens` - `stride` tokens. The first
+// piece is never scored. With `from`, the first piece has that many tokens, so that windows of
+// different lengths, up to `from` + `stride` tokens, score the same pieces, all after a prompt of
+// full length. The perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its
+// samples. Windows begin and end at white space, whereas the public scripts cut between token ids,
+// so that a piece may have a few tokens fewer. If documents are read one by one, no window crosses
+// from one into the next, `windows` limits the windows of each document, documents without a window
+// are omitted, and `from` may be smaller than `stride`: from=1,stride=4095 scores all of 4,096
+// tokens except the first ones in one run. Table 3 of CREAM (arXiv 2406.07138) lists the mean over
+// documents of these perplexities. Generated text is compared with the continuation by ROUGE-L,
+// because there is no correct answer.
 TaskType TextTaskType() {
   constexpr int64_t kMostWindows = 100000;
   TaskType type = {

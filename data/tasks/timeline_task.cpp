@@ -48,7 +48,8 @@ void AppendUtf8(uint32_t code, std::string& text) {
   }
 }
 
-// Takes an escape sequence, without its backslash, from the front of `rest`.
+// Parses a Python escape sequence, whose backslash was removed, at the front of `rest`; appends the
+// character to `text`.
 void TakeEscape(std::string_view& rest, std::string& text) {
   struct Escape {
     char name;
@@ -70,7 +71,7 @@ void TakeEscape(std::string_view& rest, std::string& text) {
   constexpr uint32_t kLargestCode = 0x10FFFF;
   if (digits == 0 || number.size() < digits || error != std::errc() ||
       end != number.data() + number.size() || code > kLargestCode) {
-    text += '\\';  // Python keeps unknown escapes unchanged
+    text += '\\';  // as Python, keeps unknown escapes unchanged
     text += name;
     return;
   }
@@ -78,7 +79,7 @@ void TakeEscape(std::string_view& rest, std::string& text) {
   rest.remove_prefix(digits);
 }
 
-// Takes a string, whose opening quotation mark has been taken, from the front of `rest`.
+// Parses a Python string, whose opening quotation mark `mark` was removed, at the front of `rest`.
 std::string TakeText(char mark, std::string_view& rest) {
   std::string text;
   while (!rest.empty() && rest.front() != mark) {
@@ -95,8 +96,8 @@ std::string TakeText(char mark, std::string_view& rest) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Converts the literal to JSON: strings get double quotation marks and JSON's escapes; None, True
-// and False become null, true and false. For any other text, the result is not valid JSON.
+// Converts a Python literal to JSON: strings get double quotation marks and JSON's escapes; None,
+// True and False become null, true and false. For other texts, the result is not valid JSON.
 std::string PythonToJson(std::string_view literal) {
   struct Word {
     std::string_view python;
@@ -138,7 +139,7 @@ struct Event {
   std::string what;  // "the town of Beltorwyn built a new bridge"
 };
 
-// Makes events in the order of the question's list. Years and towns are unique.
+// Makes invented events, in the order of the question's list. Years and towns are unique.
 std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
   constexpr uint64_t kFirstYear = 1500;
   constexpr uint64_t kYears = 500;
@@ -157,7 +158,7 @@ std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
 constexpr const char* kTimelineStart =
     "Please answer the question based on the long texts below. \n";
 
-// The sample's answer follows the text.
+// Completes the sample with question and answer.
 TaskSample FinishedTimeline(PromptBuilder prompt, const std::string& question,
                             const std::string& answer, int64_t new_tokens) {
   prompt.Add("Question: ");
@@ -168,7 +169,7 @@ TaskSample FinishedTimeline(PromptBuilder prompt, const std::string& question,
   return made;
 }
 
-// A question of LooGLE over one of its documents.
+// A timeline question of LooGLE and the document that it is about.
 struct LoogleQuestion {
   size_t document = 0;
   std::string question;
@@ -182,8 +183,7 @@ bool IsOrder(std::string_view answer) {
          answer.find_first_not_of("IVX, ") == std::string_view::npos;
 }
 
-// Returns the list of questions, which files contain as a list, as JSON text or as a Python
-// literal.
+// Returns a line's questions as a JSON list. Files contain a list, JSON text or a Python literal.
 nlohmann::json QuestionsOf(const JsonFields& fields) {
   const nlohmann::json& pairs = fields.Need("qa_pairs");
   if (!pairs.is_string()) return pairs;

@@ -12,7 +12,7 @@ namespace midscope {
 
 namespace {
 
-constexpr size_t kWhiteSpaceWithin = 200;  // bytes; without spaces, texts are cut at a character
+constexpr size_t kWhiteSpaceWithin = 200;  // bytes; without white space, cuts at a character
 
 bool IsInsideCharacter(std::string_view text, size_t offset) {
   return offset < text.size() && !BeginsCharacter(text[offset]);
@@ -20,7 +20,7 @@ bool IsInsideCharacter(std::string_view text, size_t offset) {
 
 bool IsSpace(char character) { return character == ' ' || character == '\n' || character == '\t'; }
 
-// Returns the last offset, up to `offset`, at which white space begins.
+// Returns the last byte offset <= `offset` at which white space begins, for the end of a cut text.
 size_t EndBefore(std::string_view text, size_t offset) {
   if (offset >= text.size()) return text.size();
   const size_t floor = offset > kWhiteSpaceWithin ? offset - kWhiteSpaceWithin : 0;
@@ -32,7 +32,7 @@ size_t EndBefore(std::string_view text, size_t offset) {
   return offset;
 }
 
-// Returns the first offset, from `offset` on, at which white space ends.
+// Returns the first byte offset >= `offset` at which white space ends, for the begin of a cut text.
 size_t BeginAfter(std::string_view text, size_t offset) {
   if (offset == 0) return 0;
   const size_t ceiling = std::min(text.size(), offset + kWhiteSpaceWithin);
@@ -44,7 +44,7 @@ size_t BeginAfter(std::string_view text, size_t offset) {
   return offset;
 }
 
-// Number of bytes to tokenise, because a short result does not need a long text.
+// Returns how many bytes of a long text must be tokenised to find its first (last) `tokens` tokens.
 size_t Window(std::string_view text, int64_t tokens, const TokenCounter& count, bool from_end) {
   constexpr size_t kBytesPerToken = 8;
   size_t window = std::max<size_t>(kBytesPerToken * static_cast<size_t>(tokens), 256);
@@ -145,10 +145,10 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
   const auto kept_front = static_cast<int64_t>(front.size());
   const auto kept_back = static_cast<int64_t>(back.size());
   const auto size = static_cast<int64_t>(sample.text.size());
-  // Offset in the cut text. A character that the cut splits is replaced at the inner ends of the
-  // halves, so its bytes differ.
+  // Converts an offset in the original text to the cut text, in which the bytes of a character that
+  // the cut splits are replaced.
   const auto moved = [&](int64_t offset) {
-    int64_t before = offset;  // bytes of the text, without the special tokens
+    int64_t before = offset;  // bytes before the offset that are not special tokens
     int64_t after = size - offset;
     for (const auto& [begin, end] : kept.special) {
       before -= std::clamp<int64_t>(offset - begin, 0, end - begin);

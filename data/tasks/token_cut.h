@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cuts texts to a number of tokens: at white space, if only the tokenizer's counts are available,
-// or exactly between tokens.
+// Cuts texts to a number of tokens: at white space if only a function that counts tokens is
+// available, otherwise exactly between tokens.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace midscope {
 
-// Returns `count`. Throws Error (usage), which names `task`, if it is empty.
+// Returns `count`. Throws Error (usage), which names `task`, if the function is empty.
 const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& task);
 
-// Returns the longest beginning (end) of the text that has at most `tokens` tokens and stops
-// (starts) at white space, or between any characters if there is none nearby. The number of tokens
-// is assumed to grow with the text; where it does not, the result is slightly shorter.
+// FirstTokens (LastTokens) returns the longest beginning (end) of the text that has at most
+// `tokens` tokens and is cut at white space, or between any characters if no white space is near.
+// Where a longer text has fewer tokens, the result may be slightly too short.
 std::string_view FirstTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 
-// Removes the middle of a sample's text if it has more than `tokens` tokens: joins the text of the
-// first and the last tokens / 2 tokens without a space, as LongBench's public code does with token
-// ids (which counts a begin-of-text token of the tokenizer among the first; this function does
-// not). Spans keep their remaining bytes; those without any are dropped. Sets `cut` and `gold_cut`.
+// If a sample's text has more than `tokens` tokens, removes the middle: joins the texts of the
+// first and the last `tokens` / 2 tokens without a space, as LongBench's public code does with
+// token ids (which counts a begin-of-text token of the tokenizer among the first; this function
+// does not). Spans keep their remaining bytes; those without any are dropped. Sets `cut` and
+// `gold_cut`.
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends);
 
@@ -34,10 +35,10 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
-// Parameter `tokens` of such tasks. `always_stated` becomes Parameter::always_stated.
+// Makes parameter `tokens` of tasks with WithMiddleCut. Sets Parameter::always_stated.
 Parameter MiddleCutParameter(bool always_stated);
 
-// Returns `ends`. Throws Error (usage), which names `task`, if it is empty.
+// Returns `ends`. Throws Error (usage), which names `task`, if the function is empty.
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);
 
 // Returns the largest n in [0, most] for which fits(n) is true. fits(0) must be true, and fits must

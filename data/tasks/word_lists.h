@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Words for generated tasks: common first names, things that a person may buy, and plain words for
-// line names and filler.
+// Word lists for generated tasks: common first names, things that a person may buy, and plain
+// adjectives and nouns for line names and filler text.
 #pragma once
 
 #include <string>

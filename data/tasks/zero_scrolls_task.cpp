@@ -45,14 +45,13 @@ constexpr std::array kScrollsSets = {
 struct ScrollsItem {
   std::string id;
   std::string input;
-  std::string separator;  // replaces the part that is cut off the document
+  std::string separator;  // text that replaces the cut end of the document
   size_t query_begin = 0;
   std::vector<ByteSpan> spans;
   std::vector<std::string> answers;
 };
 
-// Returns the offset of the byte at which a character begins; the files count characters as Python
-// does.
+// Returns the byte offset of a character number. ZeroSCROLLS' files count characters, as Python.
 int64_t ByteOfCharacter(std::string_view text, int64_t character) {
   int64_t seen = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -87,7 +86,7 @@ ScrollsItem ReadScrollsItem(const JsonFields& fields) {
   return item;
 }
 
-// A data set and its items.
+// A data set of ZeroSCROLLS and the items read from its file.
 struct ReadScrollsSet {
   const ScrollsSet* set = nullptr;
   std::vector<ScrollsItem> items = {};
@@ -95,8 +94,8 @@ struct ReadScrollsSet {
 
 constexpr const char* kByFileName = "by-file";
 
-// Returns the set that a path names: as the beginning of the file's name ("gov_report.jsonl",
-// "qmsum_validation.jsonl") or as its folder ("qasper/validation.jsonl"); null if there is none.
+// Returns the data set that a path names: by the beginning of the file name ("gov_report.jsonl",
+// "qmsum_validation.jsonl") or by the folder ("qasper/validation.jsonl"); null if there is none.
 const ScrollsSet* SetOfPath(const std::filesystem::path& path) {
   const std::string file = LowerCase(path.filename().string());
   const std::string folder =
@@ -114,7 +113,7 @@ const ScrollsSet* SetOfPath(const std::filesystem::path& path) {
   return nullptr;
 }
 
-// Returns the files of a folder, or of the folders of sets in it, that name a set; one per set.
+// Returns the files in a folder or its subfolders whose path names a data set, one per data set.
 std::vector<std::string> ScrollsFiles(const std::string& folder) {
   std::map<std::string, std::string> by_set;
   const auto add = [&](const std::filesystem::path& path) {
@@ -153,7 +152,7 @@ std::vector<std::string> ScrollsFiles(const std::string& folder) {
 
 std::vector<std::string> ScrollsSetNames() { return NamesIn(kScrollsSets); }
 
-// Returns the spec with the data set of a single file, stated or from the file's name.
+// Returns the spec with parameter dataset set for a single file: as stated, or by the file's name.
 TaskSpec WithScrollsSet(TaskSpec spec) {
   const bool is_stated = spec.parameters.Text("dataset") != kByFileName;
   const bool is_folder = IsFolder(spec.file());
@@ -185,7 +184,7 @@ class ZeroScrollsTask : public SpecTask {
     if (IsFolder(spec.file())) {
       for (const std::string& file : ScrollsFiles(spec.file())) ReadSet(file, SetOfPath(file));
     } else {
-      // The first choice is kByFileName.
+      // Subtracts 1 because choice 0 is kByFileName.
       ReadSet(spec.file(), &kScrollsSets.at(spec.Choice("dataset") - 1));
     }
     sizes.reserve(sets_.size());
@@ -211,7 +210,7 @@ class ZeroScrollsTask : public SpecTask {
   }
 
  private:
-  // Replaces the end of the document by the separator; keeps the query.
+  // Shortens the prompt: replaces the end of the document by the separator; keeps the query.
   void Trim(const ScrollsItem& item, TaskSample& made) const {
     const std::string tail = item.separator + item.input.substr(item.query_begin);
     const std::string document = item.input.substr(0, item.query_begin);
@@ -244,7 +243,7 @@ class ZeroScrollsTask : public SpecTask {
     });
   }
 
-  // Rejects a bad answer now rather than after an hour's run.
+  // Throws Error if the metric can't use an answer, so that a sweep does not fail later.
   static void CheckAnswer(const JsonFields& fields, AnswerMetric metric,
                           const std::string& answer) {
     const std::vector<std::string> answers = {answer};

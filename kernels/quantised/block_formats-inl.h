@@ -34,7 +34,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// The elements that are read together: a block, or one part of single numbers.
+// Elements that are read together: a block, or one part (32) in formats of single numbers.
 template <class Format>
 constexpr int64_t kUnitElements = Format::kParts* kPartElements;
 template <class Format>

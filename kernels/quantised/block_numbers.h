@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The numbers in blocks of GGUF's formats, in scalar code that both the CPU's vectors
-// (block_parts-inl.h) and GPUs (cuda/block_formats.h) use.
+// Decodes numbers in blocks of GGUF's formats: scalar code that both the CPU's vector code
+// (block_parts-inl.h) and GPU code (cuda/block_formats.h) use.
 #pragma once
 
 #include <bit>
@@ -8,14 +8,15 @@
 
 namespace midscope::kernels {
 
-// The values of IQ4_NL's and IQ4_XS's nibbles.
+// Values of the nibbles of formats IQ4_NL and IQ4_XS.
 inline constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                 1,    13,   25,  38,  53,  69,  89,  113};
 
-// Twice the values of MXFP4's nibbles (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
+// Values, times 2, of the nibbles of format MXFP4 (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
 inline constexpr int8_t kE2M1Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-// Returns half of the value of an exponent byte (E8M0); it is subnormal for the smallest exponents.
+// Returns half of the value of an exponent byte (E8M0); for the smallest exponents, a subnormal
+// number.
 constexpr float HalfOfE8M0(uint8_t exponent) {
   const uint32_t bits =
       exponent < 2 ? 0x00200000u << exponent : (static_cast<uint32_t>(exponent) - 1) << 23;
@@ -24,8 +25,8 @@ constexpr float HalfOfE8M0(uint8_t exponent) {
 
 inline constexpr uint8_t kPowersOfThree[5] = {1, 3, 9, 27, 81};
 
-// Returns the signs of four entries of a code book, one byte each, from their lowest 7 signs: the
-// last element's sign makes the number of negative elements even.
+// Returns the signs of four entries of a code book, one byte each, from 7 signs per byte: the
+// eighth sign makes the number of negative elements of an entry even.
 constexpr uint32_t WithEighthSigns(uint32_t sevens) {
   uint32_t odd = sevens ^ (sevens >> 4);
   odd ^= odd >> 2;
@@ -33,14 +34,14 @@ constexpr uint32_t WithEighthSigns(uint32_t sevens) {
   return sevens | (odd & 0x01010101u) << 7;
 }
 
-// Returns the same for 7 signs each in bits 0 to 27.
+// Returns the signs of four code book entries, one byte each, from 7 signs each in bits 0 to 27.
 constexpr uint32_t SignsOfSevens(uint32_t packed) {
   return WithEighthSigns((packed & 0x7fu) | (packed << 1 & 0x7f00u) | (packed << 2 & 0x7f0000u) |
                          (packed << 3 & 0x7f000000u));
 }
 
-// Returns the binary16 number whose nibbles are the highest ones of four 16-bit numbers, the lowest
-// in the first of them.
+// Returns the bits of a binary16 number that consists of the highest nibbles of four 16-bit
+// numbers; the first of these contains the lowest nibble.
 constexpr uint16_t SpreadHalf(uint64_t four) {
   return static_cast<uint16_t>((four >> 12 & 0xfu) | (four >> 24 & 0xf0u) | (four >> 36 & 0xf00u) |
                                (four >> 48 & 0xf000u));

@@ -22,7 +22,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// Fixed-size vectors only, because weights and sums are in arrays.
+// Vectors of fixed size, because arrays of vectors (weights, sums) require it.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 using VI = hn::Vec<hn::RebindToSigned<D>>;
@@ -34,7 +34,7 @@ struct Part {
   V v[kVectors];
 };
 
-// The header of formats whose parts have no common data.
+// Header type of formats whose blocks have no data common to all parts.
 struct NoHeader {};
 
 template <class... Formats>
@@ -53,7 +53,8 @@ HWY_INLINE VI IfBit(const uint8_t* from, int64_t bit, VI with, VI without) {
   return hn::IfThenElse(hn::Eq(set, hn::Zero(di)), without, with);
 }
 
-// Loads elements v * kLanes + lane of 32 nibbles in 16 bytes; the low nibbles are the first half.
+// Loads vector v (elements v * kLanes + lane) of 32 nibbles in 16 bytes; elements 0 to 15 are the
+// low nibbles.
 HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   const hn::RebindToSigned<D> di;
   const auto bytes = LoadBytes(from + v * kLanes % 16);
@@ -61,7 +62,7 @@ HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   return hn::And(bytes, hn::Set(di, 15));
 }
 
-// Like LoadNibbles, by a table of the nibbles' values.
+// Loads vector v of 32 nibbles as LoadNibbles does, and looks up each nibble's value in a table.
 HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
   const int byte = from[v % 16];
@@ -86,7 +87,7 @@ HWY_INLINE float ReadHalf(const uint8_t* from) {
   return ToFloat(Float16{half});
 }
 
-// Like ReadHalf, lane by lane.
+// Converts binary16 numbers, one per lane, to float32.
 HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
   const D d;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -104,7 +105,7 @@ HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
 #endif
 }
 
-// Returns a block's scale in every lane.
+// Returns the binary16 number at `from` (a block's scale) in every lane.
 HWY_INLINE V BroadcastHalf(const uint8_t* from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof(half));

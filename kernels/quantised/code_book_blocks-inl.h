@@ -23,8 +23,8 @@ HWY_INLINE Number ReadBytes(const uint8_t* from) {
   return number;
 }
 
-// A part of 32 elements: its entries of kLength elements, a bit per element, and the scales of both
-// halves.
+// A part of 32 elements: code book entries of kLength elements, a bit (sign or shift) per element,
+// and the scales of both halves.
 template <int kLength>
 struct CodedPart {
   const int8_t* entries[kPartElements / kLength];
@@ -32,7 +32,7 @@ struct CodedPart {
   float steps[2];
 };
 
-// Loads as many elements as `d` has lanes, from element `first` on.
+// Loads as many elements of the part as `d` has lanes, from element `first` on.
 template <int kLength, class D8>
 HWY_INLINE hn::Vec<D8> LoadEntries(D8 d, const int8_t* const* entries, int64_t first) {
   constexpr int64_t kCount = static_cast<int64_t>(hn::MaxLanes(D8()));
@@ -47,7 +47,8 @@ HWY_INLINE hn::Vec<D8> LoadEntries(D8 d, const int8_t* const* entries, int64_t f
 
 enum class CodeBits { kSigns, kShifts };
 
-// Returns the part's elements. Set bits negate an element, or shift it by -1 instead of 1.
+// Returns the elements of a part. By kBits, a set bit negates an element, or shifts it by -1
+// instead of 1.
 template <CodeBits kBits, int kLength>
 HWY_INLINE Part ReadCoded(const CodedPart<kLength>& coded) {
   const D d;
@@ -55,7 +56,7 @@ HWY_INLINE Part ReadCoded(const CodedPart<kLength>& coded) {
   Part part;
 #pragma GCC unroll 8
   for (int64_t v = 0; v < kVectors; ++v) {
-    const uint64_t bits = coded.bits >> (v * kLanes);  // 8 bytes may be read
+    const uint64_t bits = coded.bits >> (v * kLanes);  // 8 readable bytes
     const auto set = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&bits));
     const auto numbers =
         hn::PromoteTo(hn::RebindToSigned<D>(), LoadEntries<kLength>(d8, coded.entries, v * kLanes));
@@ -82,18 +83,19 @@ struct CodedBlock {
   static HWY_INLINE Header Read(const uint8_t* at) { return {ReadHalf(at)}; }
 };
 
-// Returns d times an odd multiple of `unit`, all of which float32 holds exactly.
+// Returns the step d * (2 * scale + 1) * unit, which float32 represents exactly.
 HWY_INLINE float OddStep(float d, float unit, uint32_t scale) {
   return d * unit * static_cast<float>(2 * scale + 1);
 }
 
-// The steps of IQ2_XS and IQ2_S: `scales` holds one per half of the part.
+// Sets both steps of a part for IQ2_XS and IQ2_S: `scales` contains a nibble per half of the part.
 HWY_INLINE void SetNibbleSteps(float d, uint32_t scales, CodedPart<8>& coded) {
   coded.steps[0] = OddStep(d, 0.125f, scales & 15);
   coded.steps[1] = OddStep(d, 0.125f, scales >> 4);
 }
 
-// Layout: d; per part, four indices [4], then four times seven signs and a scale in 32 bits.
+// Block layout: scale d; per part of 32 elements, four indices [4], then four times seven signs and
+// a scale in 32 bits.
 struct IQ2XXS : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ2_XXS;
   static constexpr std::string_view kName = "IQ2_XXS";
@@ -110,7 +112,7 @@ struct IQ2XXS : CodedBlock {
   }
 };
 
-// Layout: d, indices of 9 bits with seven signs each [32], scales [8] as nibbles.
+// Block layout: scale d, indices [32] of 9 bits with seven signs each, scales [8] as nibbles.
 struct IQ2XS : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ2_XS;
   static constexpr std::string_view kName = "IQ2_XS";
@@ -129,8 +131,8 @@ struct IQ2XS : CodedBlock {
   }
 };
 
-// Layout: d, low bytes of the indices [32], signs [32], two high bits of the indices [8], scales
-// [8] as nibbles.
+// Block layout: scale d, low bytes of the indices [32], signs [32], two high bits of each index
+// [8], scales [8] as nibbles.
 struct IQ2S : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ2_S;
   static constexpr std::string_view kName = "IQ2_S";
@@ -149,7 +151,7 @@ struct IQ2S : CodedBlock {
   }
 };
 
-// Layout: d, indices [64]; per part, four times seven signs and a scale in 32 bits.
+// Block layout: scale d, indices [64]; per part, four times seven signs and a scale in 32 bits.
 struct IQ3XXS : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ3_XXS;
   static constexpr std::string_view kName = "IQ3_XXS";
@@ -165,7 +167,8 @@ struct IQ3XXS : CodedBlock {
   }
 };
 
-// Layout: d, low bytes of the indices [64], their high bits [8], signs [32], scales [4] as nibbles.
+// Block layout: scale d, low bytes [64] and high bits [8] of the indices, signs [32], nibble scales
+// [4].
 struct IQ3S : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ3_S;
   static constexpr std::string_view kName = "IQ3_S";
@@ -185,8 +188,8 @@ struct IQ3S : CodedBlock {
   }
 };
 
-// Layout: d, low bytes of the indices [32]; per part, their high bits (three each), a scale and the
-// part's shift in 16 bits.
+// Block layout: scale d, low bytes of the indices [32]; per part of 32 elements, in 16 bits, three
+// high bits per index, a scale and the sign of the shift.
 struct IQ1S : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ1_S;
   static constexpr std::string_view kName = "IQ1_S";
@@ -205,8 +208,8 @@ struct IQ1S : CodedBlock {
   }
 };
 
-// Layout: low bytes of the indices [32], per index its high bits and its shift as a nibble [16],
-// scales of three bits, four in each of four 16-bit numbers, whose highest nibbles are d.
+// Block layout: low bytes of the indices [32]; nibbles [16] with the high bits and the shift of an
+// index; four 16-bit numbers with four scales of three bits each, whose highest nibbles form d.
 struct IQ1M : CodedBlock {
   static constexpr BlockType kType = BlockType::kIQ1_M;
   static constexpr std::string_view kName = "IQ1_M";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The code books of GGUF's IQ formats: an index in a block selects an entry, which is 8 or 4
-// neighbouring elements. Used by the CPU's vectors and by GPUs.
+// The code books of GGUF's IQ formats: an index in a block selects an entry of a code book, which
+// is 8 or 4 neighbouring elements. CPU and GPU code use them.
 //
-// The books were found by search; no formula gives them. They are those of ggml (MIT licence,
+// The code books were found by search, without a formula. They are copied from ggml (MIT licence,
 // Copyright (c) 2023 Georgi Gerganov, github.com/ggml-org/ggml), in the digits of its Python
 // package gguf (quants.py, grid_hex): four hexadecimal digits per entry, two bytes with the lower
 // one first, in which each element has 2 or 4 bits, from the lowest on.
@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-// Constants that GPU code reads by a computed index must be in GPU memory.
+// In CUDA code, places the tables in GPU memory, because they are read by a computed index.
 #ifdef __CUDACC__
 #define MIDSCOPE_CODE_BOOK static __device__ constexpr
 #else
@@ -24,7 +24,7 @@ struct CodeBook {
   alignas(8) int8_t entries[kCount][kLength];
 };
 
-// values: those of an element's bits.
+// Unpacks a code book from hexadecimal digits. values: the value of each bit pattern of an element.
 template <int kLength, int kValues, int kDigits>
 consteval CodeBook<kDigits / 4, kLength> ReadCodeBook(const int8_t (&values)[kValues],
                                                       const char (&digits)[kDigits]) {
@@ -175,7 +175,7 @@ MIDSCOPE_CODE_BOOK auto kIQ3SBook = ReadCodeBook<4>(
     "40705470627002711171247143714571017204721072167221723072517202733273357353730174057413742074"
     "507422754275027631760077");
 
-// In eighths, for IQ1_S and IQ1_M: each element is shifted by 1 or -1.
+// Code book of IQ1_S and IQ1_M, in eighths; each element is then shifted by 1 or -1.
 MIDSCOPE_CODE_BOOK auto kIQ1Book = ReadCodeBook<8>(
     {-8, 0, 8},
     "00000200050008000a00110015002000220028002a00450051005400560065008000820088008a009500a000a200"

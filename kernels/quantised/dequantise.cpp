@@ -107,7 +107,7 @@ BlockType BlockTypeOf(Dtype dtype) {
 
 namespace {
 
-// In a release build, an unknown type leaves `out` unchanged.
+// Checks the arguments in debug builds; in a release build, an unknown type leaves `out` unchanged.
 void CheckBlocks(BlockType type, int64_t elements) {
   [[maybe_unused]] const auto format = FindBlockFormat(static_cast<uint32_t>(type));
   MIDSCOPE_KERNEL_CHECK(format.has_value());
@@ -133,8 +133,8 @@ void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, 
   (type, static_cast<const uint8_t*>(blocks), elements, out);
 }
 
-// Models run in float16 only on GPUs, which dequantise themselves. This function is for matrices
-// that stay in host memory, and is plain code.
+// Not vectorised: models run in float16 only on GPUs, which dequantise by themselves; this function
+// is only for matrices that stay in host memory.
 void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out) {
   CheckBlocks(type, elements);
   if (type == BlockType::kF16) {

@@ -14,7 +14,7 @@
 
 namespace midscope::kernels {
 
-// Numbered as in the file format. The code of each type is in block_formats-inl.h.
+// Block formats, with the type numbers of GGUF files. block_formats-inl.h lists the code for each.
 enum class BlockType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -43,45 +43,46 @@ enum class BlockType : uint32_t {
   kMXFP4 = 39,
 };
 
-// Byte offsets of a block's binary16 scales. If all of them are finite, the block's values are.
+// Byte offsets of the binary16 scales in a block. If all scales are finite, all values of the block
+// are.
 inline constexpr int64_t kNoScale = -1;
 struct BlockScales {
   int64_t first = kNoScale;
   int64_t second = kNoScale;
-  // Whether the first scale is spread over the highest nibbles of four 16-bit numbers, its lowest
-  // nibble in the first of them.
+  // Whether the first scale is stored in the highest nibbles of four 16-bit numbers, with the
+  // lowest nibble in the first number.
   bool spread = false;
 };
 
 struct BlockFormat {
   BlockType type;
   std::string_view name;  // "Q4_K"
-  int64_t elements;       // per block; rows are whole blocks
+  int64_t elements;       // elements per block; rows consist of whole blocks
   int64_t bytes;          // of a block
-  BlockScales scales;     // none for formats of single numbers, and for MXFP4
+  BlockScales scales;     // none for MXFP4 and formats of single numbers
 };
 
-// Returns the supported formats.
+// Returns all supported block formats.
 std::span<const BlockFormat> BlockFormats();
 
 // Returns the format of a type number from a file; nullopt if it is not supported.
 std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 
-// Returns the format of single numbers with a dtype.
+// Returns the format of unquantised numbers of type `dtype`.
 BlockType BlockTypeOf(Dtype dtype);
 
 // Computes out [elements] float32 from elements / block.elements blocks at `blocks` (any
 // alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
 
-// Computes out [elements]: the values of Dequantise, rounded as in ToBFloat16.
+// Dequantises as Dequantise does, to out [elements] in bfloat16, rounded by ToBFloat16.
 void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out);
 
-// Like DequantiseToBFloat16, rounded as in ToFloat16.
+// Dequantises as Dequantise does, to out [elements] in float16, rounded by ToFloat16.
 void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out);
 
-// A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r if
-// row_order is empty; rows of `data` have stride row_bytes and any alignment.
+// View of a matrix [rows, columns] of blocks as stored in a file. Row r is row row_order[r] of
+// `data` (r if row_order is empty); rows of `data` have a stride of row_bytes and any alignment.
 struct BlockMatrix {
   BlockType type = BlockType::kF32;
   const void* data = nullptr;
@@ -94,7 +95,7 @@ struct BlockMatrix {
     const int64_t at = row_order.empty() ? row : row_order[static_cast<size_t>(row)];
     return static_cast<const std::byte*>(data) + at * row_bytes;
   }
-  // Returns rows [first, first + count).
+  // Returns a view of rows [first, first + count).
   BlockMatrix Rows(int64_t first, int64_t count) const {
     BlockMatrix some = *this;
     if (row_order.empty()) {
@@ -107,14 +108,14 @@ struct BlockMatrix {
   }
 };
 
-// Computes out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded
-// as above.
+// Dequantises a matrix to out [rows, columns] of `dtype`, contiguous, rounded as by the functions
+// above.
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor);
 
 // Whether all of the matrix's weights are finite numbers. Checks only each block's scales if the
 // format has any (a finite binary16 times small integers is finite), so that checking a matrix of
-// quantised blocks takes no longer than reading it. A scale of MXFP4 by which some value of a block
-// could overflow (2^126 and more, and the format's NaN) counts as not finite.
+// quantised blocks takes no longer than reading it. For MXFP4, treats scales with which a value
+// could overflow (2^126 and more, and NaN) as not finite.
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor);
 
 }  // namespace midscope::kernels

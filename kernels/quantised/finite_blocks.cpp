@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a matrix as stored in a file holds infinities or NaN. Plain loops over integers; memory
-// limits the speed.
+// Checks a matrix as stored in a file for infinities and NaN, by loops over integers; memory limits
+// the speed.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace midscope::kernels {
 namespace {
 
-constexpr int64_t kGrainBytes = 65536;  // amount for which another thread pays
+constexpr int64_t kGrainBytes = 65536;  // minimum bytes of work per thread
 
 // Returns 1 for a number whose exponent bits are all ones, else 0.
 template <class Bits>
@@ -55,7 +55,7 @@ bool ScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t bl
   return special == 0;
 }
 
-// Checks for exponents with which the largest number of a block (6) overflows float32.
+// Whether no MXFP4 exponent in a row makes the largest value of a block (6) overflow float32.
 bool ExponentsAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
   constexpr auto kLargest = std::byte{252};
   bool special = false;

@@ -21,17 +21,17 @@
 #define MIDSCOPE_KERNELS_FLOAT_PRODUCT_ONCE
 namespace midscope::kernels {
 
-// Number of outputs that a thread processes at a time, in whole panels of every target. A thread's
-// part is a multiple of it, so that threads have equal parts even of narrow matrices.
+// Outputs that a thread processes at a time, in whole panels of every target; the outputs of a
+// thread are a multiple of kProductGrain, so that threads get equal work even for narrow matrices.
 constexpr int64_t kProductGroup = 64;
 constexpr int64_t kProductGrain = 32;
 // Number of inputs that are multiplied before the sums are stored: whole blocks of any type. A
-// panel with this many stays in the L1 cache while it is multiplied with many rows, and those rows
-// of x stay in the L2 cache.
+// panel of weights for this many inputs fits the L1 cache while it is multiplied with many rows,
+// and these rows of x fit the L2 cache.
 constexpr int64_t kProductInputs = 256;
-// A remainder at the end of a row may be joined with the last inputs.
+// Maximum number of inputs in the last step, which includes the remainder of a row.
 constexpr int64_t kMostProductInputs = 384;
-// Number of strips of x that are multiplied with a panel before the next panel.
+// Number of strips (of kStrip rows of x) that are multiplied with a panel before the next panel.
 constexpr int64_t kStripsAtOnce = 16;
 
 // Returns how many inputs are multiplied next if `left` remain.
@@ -40,12 +40,11 @@ inline int64_t NextInputs(int64_t left) {
 }
 
 struct FloatWork {
-  const float* panels;        // of the matrix, or null: then
-  const BlockMatrix* blocks;  // the matrix
+  const float* panels;        // matrix as panels (FloatPanels); null: use
+  const BlockMatrix* blocks;  // matrix as stored in the file
   int64_t outputs;
   int64_t inputs;
-  // [group of inputs that are multiplied together][strip][input][row of the strip], the order of
-  // reading.
+  // x in the order of reading: [step of NextInputs inputs][strip][input][row of the strip].
   const float* x;
   int64_t rows;
   void* y;
@@ -68,8 +67,8 @@ static_assert(kProductGroup % kPanel == 0 && kProductGrain % kPanel == 0);
 
 constexpr int64_t StripsOf(int64_t rows) { return (rows + kStrip - 1) / kStrip; }
 
-// Writes weights of kPanel outputs from `output` on, inputs [first, first + count), to panel
-// [count][kPanel]; zeros for missing outputs. rows: working memory [kPanel][count].
+// Dequantises the weights of kPanel outputs from `output` on, inputs [first, first + count), into
+// panel [count][kPanel]; zeros for missing outputs. rows: working memory [kPanel][count].
 void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t count, float* rows,
                float* panel) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(weight.type));
@@ -84,7 +83,7 @@ void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t
   TransposeItems(rows, count, count, kPanel, panel, kPanel);
 }
 
-// Writes a strip's sums [kStrip][kPanel] to y, for existing rows and outputs.
+// Writes the sums [kStrip][kPanel] of a strip and a panel to y, for existing rows and outputs.
 template <class Out>
 HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
                            const float* sums) {
@@ -103,7 +102,7 @@ HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
   }
 }
 
-// Prefetches the outputs that StoreStrip will write.
+// Prefetches the elements of y that StoreStrip will write.
 template <class Out>
 HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t output) {
   const int64_t rows = std::min(kStrip, work.rows - strip * kStrip);
@@ -113,17 +112,17 @@ HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t outpu
   }
 }
 
-// The inputs of a panel that one pass multiplies.
+// One pass over strips: a panel of weights for `count` inputs, and the sums to which it is added.
 struct PanelPass {
   const float* panel;  // [count][kPanel]
-  int64_t output;      // the panel's first output
-  int64_t first;       // the first input
+  int64_t output;      // first output of the panel
+  int64_t first;       // first input of the panel
   int64_t count;
   float* sums;        // [strip][kStrip][kPanel]
-  const float* next;  // memory that the next pass reads; null if it was just written
+  const float* next;  // memory of the next pass, to prefetch; null: cached
 };
 
-// Multiplies strips begin .. end - 1 by a panel. The last inputs' sums are written to y
+// Multiplies strips begin .. end - 1 by a panel. After the last inputs, writes sums to y
 // immediately, so that memory is written while the CPU continues to multiply.
 template <class Out>
 void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin, int64_t end) {
@@ -138,7 +137,7 @@ void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin,
   for (int64_t strip = begin; strip < end; ++strip) {
     for (int64_t line = 0; pass.next && line < lines_of_strip; ++line)
       hwy::Prefetch(pass.next + ((strip - begin) * lines_of_strip + line) * kLineFloats);
-    // The next panel begins with the first strip again.
+    // After the last strip, the next panel begins with the first strip again.
     const float* next_x = x_of(strip + 1 < end ? strip + 1 : begin);
     const int64_t rows = work.rows - strip * kStrip;
     if (last) FetchOutputs<Out>(work, strip, pass.output);
@@ -153,15 +152,14 @@ void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin,
   }
 }
 
-// A thread's working memory: rows for FillPanel, the panels of a group, and their sums.
+// A thread's working memory: rows for FillPanel, panels of a group of outputs, and sums.
 struct GroupMemory {
   float* rows;
   float* weights;
   float* sums;
 };
 
-// Panels of a group, stored consecutively with stride `stride` in floats: inputs [first, first +
-// count).
+// Panels of a group of outputs for inputs [first, first + count), one every `stride` floats.
 struct GroupPanels {
   const float* first;
   int64_t stride;
@@ -178,7 +176,7 @@ GroupPanels PanelsOf(const FloatWork& work, int64_t output, int64_t panels, int6
   return {memory.weights, count * kPanel};
 }
 
-// Computes all of y for outputs output .. output + outputs - 1.
+// Computes all rows of y for outputs output .. output + outputs - 1.
 template <class Out>
 void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
                    const GroupMemory& memory) {
@@ -204,8 +202,8 @@ void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
   }
 }
 
-// Returns kStrip rows of x from `row` on as float32; zeros for missing rows. `work`
-// [kStrip][columns] is not used for whole strips of float32.
+// Returns kStrip rows of x from `row` on as float32, with zeros for missing rows: x itself for
+// whole strips of float32, otherwise a copy in `work` [kStrip][columns].
 template <class In>
 const float* StripRows(const In* x, int64_t row, int64_t rows, int64_t columns, float* work) {
   const In* from = x + row * columns;
@@ -242,12 +240,12 @@ void PackStrips(const In* x, int64_t rows, int64_t columns, int64_t begin, int64
 
 int64_t FloatProductStrip() { return float_product::kStrip; }
 
-// Returns the number of floats that FloatProductRange borrows.
+// Returns the number of floats of working memory that FloatProductRange needs for `rows` rows.
 int64_t SumFloats(int64_t rows) {
   return float_product::StripsOf(rows) * float_product::kStrip * kProductGroup;
 }
 
-// Computes outputs begin .. end - 1.
+// Computes outputs begin .. end - 1 of y for all rows.
 void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
   BorrowedScratch<FloatGroupTag> scratch;
   const int64_t rows_floats = float_product::kPanel * kMostProductInputs;
@@ -257,14 +255,14 @@ void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
                                           rows + rows_floats + weight_floats};
   const auto multiply = work.y_dtype == Dtype::kFloat32 ? float_product::MultiplyGroup<float>
                                                         : float_product::MultiplyGroup<BFloat16>;
-  // For few rows, reading panels limits the speed, so they are read in order.
+  // For few rows, reading panels limits the speed, so each is read in order of memory.
   const bool reads = work.panels && work.rows <= float_product::kFewRows;
   const int64_t group = reads ? float_product::kPanel : kProductGroup;
   for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += group)
     multiply(work, output, std::min(group, end - output), memory);
 }
 
-// Fills panels of outputs begin .. end - 1: [panel][inputs][kPanel].
+// Fills the panels of outputs begin .. end - 1 of a matrix: [panel][inputs][kPanel].
 void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, float* panels) {
   using float_product::kPanel;
   BorrowedScratch<FloatGroupTag> scratch;
@@ -279,7 +277,7 @@ void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, 
   }
 }
 
-// Returns one number of the panels.
+// Returns the weight of an output and an input from panels.
 HWY_INLINE float NumberOf(const FloatPanels& panels, int64_t output, int64_t input) {
   using float_product::kPanel;
   return panels

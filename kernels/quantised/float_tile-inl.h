@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes the sums of a strip of rows and a panel of outputs in registers; see float_product.cpp.
-// Compiled once for each instruction set (see rows-inl.h).
+// Computes the product of a strip of rows of x and a panel of outputs in registers; see
+// float_product.cpp. Compiled once for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
 #undef MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
@@ -19,25 +19,25 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace float_product {
 
-// Fixed-size vectors only, because sums are in arrays.
+// Vectors of fixed size, because arrays of vectors (the sums) require it.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
-// Registers: rows x vectors of sums, two vectors of weights and a number of x: 27 of 32, or 15 of
-// 16.
+// Register use: kStrip x kVectors sums, two vectors of weights and a number of x: 27 of 32
+// registers, or 15 of 16.
 constexpr int64_t kVectors = 2;
 constexpr int64_t kStrip = HWY_MAX_BYTES >= 64 ? 12 : 6;
 constexpr int64_t kPanel = kVectors * kLanes;
-// Rows that are multiplied together if a strip has no more rows, as in decoding.
+// Number of rows that are multiplied together if a strip has no more, as in decoding.
 constexpr int64_t kFewRows = 2;
 
 // Floats in a cache line.
 constexpr int64_t kLineFloats = 16;
-// Number of steps whose numbers of x fill whole cache lines.
+// Number of inputs (steps) whose elements of a strip of x fill whole cache lines.
 constexpr int64_t kStepsAtOnce = 8;
 static_assert(kStepsAtOnce * kStrip % kLineFloats == 0);
 
-// Adds a step's products to v.
+// Adds the products of one input, for kRows rows of x and the panel's outputs, to the sums v.
 template <int64_t kRows>
 HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
                         V (&v)[kRows][kVectors]) {
@@ -53,10 +53,10 @@ HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT p
 }
 
 // Computes the first kRows rows of sums [kStrip][kPanel]: x [count][kStrip]^T times panel
-// [count][kPanel], added to `before` unless kFirst; one chain of additions for each sum, in the
-// order of the inputs. Meanwhile, next_x, the next strip's x, and the sums after `before` are
-// prefetched: without this, a strip waits for a tenth to a quarter of its time, because the CPU's
-// own prefetching starts again with every strip.
+// [count][kPanel], added to `before` unless kFirst; each sum is one chain of additions in the order
+// of the inputs. Meanwhile, prefetches next_x (the next strip of x) and the sums after `before`:
+// otherwise, waiting takes a tenth to a quarter of the time, because the CPU's own prefetching
+// starts again with every strip.
 template <int64_t kRows, bool kFirst>
 HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
                              int64_t count, [[maybe_unused]] const float* next_x,
@@ -91,7 +91,7 @@ HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTR
   }
 }
 
-// Multiplies the first `rows` rows of a strip.
+// Multiplies the first `rows` rows of a strip by a panel.
 template <bool kFirst>
 HWY_INLINE void MultiplyStrip(const float* x, const float* panel, int64_t rows, int64_t count,
                               const float* next_x, const float* before, float* sums) {

@@ -41,12 +41,12 @@ namespace HWY_NAMESPACE {
 namespace blocks {
 
 // Number of outputs that are computed together: their sums are independent chains of additions, and
-// x is read once for all of them. Super-blocks need additional registers for their scales.
+// x is read once for all. Fewer for super-blocks, whose scales need registers.
 template <class Format>
 constexpr int kOutputs = HWY_MAX_BYTES >= 64 && Format::kParts == 1 ? 4 : 2;
 
-// One sum per row and output, added in the same order whatever other rows and outputs are computed
-// with it.
+// Sums per row and output. Each is added in an order that does not depend on the other rows and
+// outputs in the struct.
 template <int kRows, int kOuts>
 struct Sums {
   V v[kRows][kOuts];
@@ -84,7 +84,7 @@ HWY_INLINE void AddPart(const uint8_t* const (&at)[kOuts],
   sums.AddParts(parts, x + (group * Format::kGroup + kPart) * kPartElements, x_stride);
 }
 
-// Adds the blocks at `at`, one per output.
+// Adds the products of the blocks at the addresses `at`, one per output, to the sums.
 template <class Format, int kRows, int kOuts, int64_t... kPart>
 HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int64_t x_stride,
                           Sums<kRows, kOuts>& sums,
@@ -97,7 +97,7 @@ HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int
   }
 }
 
-// Adds the last elements of a row of single numbers, fewer than a part.
+// Adds the products of the last elements (fewer than 32) of a row of single numbers.
 template <class Format, int kRows>
 HWY_INLINE void AddRest(const uint8_t* at, int64_t elements, const float* x, int64_t x_stride,
                         Sums<kRows, 1>& sums) {
@@ -122,8 +122,8 @@ HWY_NOINLINE void StoreTotals(const ProductWork& work, const float* totals, int6
 template <class Format, int kRows, int kOuts>
 HWY_NOINLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
   const uint8_t* row[kOuts];
-  // The addresses that the next call will read. Rows are too short for the processor to predict the
-  // reads of several of them by itself.
+  // Addresses that the next call will read, for prefetching: rows are too short for the CPU's own
+  // prefetching of several rows.
   const uint8_t* next[kOuts];
   for (int64_t o = 0; o < kOuts; ++o) {
     row[o] = reinterpret_cast<const uint8_t*>(work.weight.Row(output + o));
@@ -177,7 +177,7 @@ HWY_INLINE void RowProducts(const ProductWork& work, int64_t output) {
 template <class Format>
 void Products(const ProductWork& work, int64_t begin, int64_t end) {
   int64_t output = begin;
-  // If rows have elements after the last whole unit, outputs are computed one by one.
+  // Computes several outputs together only if rows consist of whole units (kUnitElements).
   if (work.weight.columns % kUnitElements<Format> == 0) {
     for (; output + kOutputs<Format> <= end; output += kOutputs<Format>) {
       RowProducts<Format, kOutputs<Format>>(work, output);
@@ -234,7 +234,7 @@ void QuantisedMatrixVector(const BlockMatrix& weight, const void* x, int64_t row
   MIDSCOPE_KERNEL_CHECK_LE(rows, kMatrixVectorRows);
   MIDSCOPE_KERNEL_CHECK(y_dtype == dtype || y_dtype == Dtype::kFloat32);
   MIDSCOPE_KERNEL_CHECK(y_stride == 0 || y_stride >= weight.rows);
-  // Parts of 32 elements are read as a whole.
+  // Rounds up to whole parts of 32 elements, which are read together.
   const int64_t stride = (weight.columns + 31) / 32 * 32;
   BorrowedScratch<InputTag> scratch;
   auto* wide = scratch.Get<float>(rows * stride);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Like attention_engine_bf16.cpp, uses vdpbf16ps, for which Highway 1.0 has no function, in
-// functions with their instruction set as an attribute.
+// Uses vdpbf16ps (AVX-512 BF16), which Highway 1.0 lacks, in functions that set their instruction
+// set by an attribute, as attention_engine_bf16.cpp does.
 #include "kernels/quantised/quantised_product.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-// GCC 12 reports the deliberately undefined operands inside its own intrinsics as mistakes.
+// Suppresses a wrong warning of GCC 12: its own intrinsics use undefined operands on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
@@ -26,15 +26,15 @@ constexpr int64_t kVectors = 3;  // registers
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = kVectors * kLanes;  // rows of x
 constexpr int64_t kGroup = 64;                 // number of outputs that are dequantised together
-// A thread's number of outputs is a multiple of this, so that threads have equal parts even of
+// The number of outputs per thread is a multiple of kGrain, so that threads get equal work even for
 // narrow matrices.
 constexpr int64_t kGrain = 16;
-// Number of inputs that are dequantised at a time: whole blocks of any type. Together with a panel
-// of x of the same length, they fit the second-level cache.
+// Number of inputs that are dequantised at a time: whole blocks of any type. Their weights for a
+// group of outputs fit the L2 cache together with a panel of x of this length.
 constexpr int64_t kChunk = 2048;
 constexpr int64_t kChunkSteps = kChunk / 2;  // a step is a pair of inputs
-// Not a multiple of the page size, which would map all of a tile's rows to the same few cache
-// lines.
+// Row stride of dequantised weights, in pairs. Not a multiple of the page size, which would map all
+// rows of a tile to the same few cache lines.
 constexpr int64_t kWeightStride = kChunkSteps + 16;
 constexpr int64_t kPairGrain = 1 << 16;
 
@@ -53,9 +53,9 @@ struct Work {
   int64_t panel_count() const { return (rows + kPanel - 1) / kPanel; }
 };
 
-// Packs rows of x side by side, pair by pair.
+// Packs rows of x into a panel [step][kPanel] of pairs of inputs.
 void PackPanel(const BFloat16* x, int64_t rows, int64_t inputs, uint32_t* panel) {
-  constexpr int64_t kBlock = 16;  // pairs: a cache line of each row
+  constexpr int64_t kBlock = 16;  // in pairs: a cache line of each row
   const int64_t steps = (inputs + 1) / 2;
   for (int64_t first = 0; first < steps; first += kBlock) {
     const int64_t last = std::min(first + kBlock, steps);
@@ -117,8 +117,8 @@ MIDSCOPE_BF16 void MultiplyPanel(int64_t vectors, const uint32_t* tile, const ui
   MultiplyTile<1, kFirst>(tile, panel, steps, sums);
 }
 
-// Writes 8 outputs of 16 rows from sums [kTile][kPanel] to y, of which `rows` and `outputs` are
-// needed.
+// Writes sums [kTile][kPanel] of 8 outputs and 16 rows to y; only the first `rows` and `outputs`
+// exist.
 MIDSCOPE_BF16 void StoreSums(const float* sums, int64_t rows, int64_t outputs, BFloat16* y,
                              int64_t y_stride) {
   __m256i a[kTile];
@@ -171,7 +171,7 @@ void FillGroup(const Work& work, int64_t output, int64_t outputs, int64_t first,
   }
 }
 
-// Computes all of y for `group` outputs from `output` on, at most kGroup.
+// Computes all rows of y for `group` (at most kGroup) outputs from `output` on.
 void MultiplyGroup(const Work& work, int64_t output, int64_t group, uint32_t* weights,
                    float* sums) {
   const int64_t tiles = (group + kTile - 1) / kTile;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of many rows with a weight matrix that stays as stored in the file; arithmetic limits
-// the speed. Each thread dequantises a few rows of weights at a time into a buffer that fits its
-// second-level cache, and multiplies them with all of x before the next rows; the matrix is never
-// dequantised as a whole.
+// the speed. Each thread dequantises a few rows of weights at a time into a buffer that fits the L2
+// cache, and multiplies them with all of x. The matrix is never dequantised as a whole.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@
 
 namespace midscope::kernels {
 
-// Whether this CPU has the instructions (AVX-512 BF16), but not those with which dequantising to
-// memory and a library's product is faster (AMX).
+// Whether this CPU has AVX-512 BF16, which QuantisedProduct requires, but not AMX, with which
+// dequantising the matrix to memory and a library's product are faster.
 bool HasQuantisedProduct();
 
 // Computes y[r, o] = sum_i weight[o, i] x[r, i]: weights are rounded to bfloat16, products are of

@@ -23,9 +23,9 @@ struct SmallBlock {
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
 };
 
-// Returns elements v * kLanes + lane of nibble - 8, times `step`. The float 2^23 + n has the bits
-// of n at the end of its mantissa; the high nibbles are not shifted, so their values are multiplied
-// by 16.
+// Returns vector v (elements v * kLanes + lane) of (nibble - 8) * step. The float 2^23 + n has the
+// bits of n at the end of its mantissa; the high nibbles are not shifted, so their values are
+// multiplied by 16.
 HWY_INLINE V CentredNibbles(const uint8_t* from, int64_t v, V step) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -36,7 +36,7 @@ HWY_INLINE V CentredNibbles(const uint8_t* from, int64_t v, V step) {
   return hn::Mul(nibbles, high ? hn::Mul(step, hn::Set(d, 0.0625f)) : step);
 }
 
-// Layout: d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
+// Block layout: scale d, (minimum,) (a fifth bit of each element [4],) nibbles [16].
 template <bool kFiveBits, bool kWithMinimum>
 struct Nibbles : SmallBlock {
   static constexpr int64_t kFifthBits = kWithMinimum ? 4 : 2;
@@ -44,7 +44,7 @@ struct Nibbles : SmallBlock {
   static constexpr int64_t kBytes = kQuants + 16;
   static constexpr BlockScales kScales = {0, kWithMinimum ? 2 : kNoScale};
 
-  // Returns for elements v * kLanes + lane: 16 if the element's bit of `bits` is set, else 0.
+  // Returns 16 in the lanes of vector v whose element's bit in `bits` is set, else 0.
   static HWY_INLINE VI FifthBit(uint32_t bits, int64_t v) {
     const hn::RebindToSigned<D> di;
     const hn::RebindToUnsigned<D> du;
@@ -99,7 +99,7 @@ struct Q51 : Nibbles<true, true> {
   static constexpr std::string_view kName = "Q5_1";
 };
 
-// Layout: d, signed bytes [32].
+// Block layout: scale d, signed bytes [32].
 struct Q80 : SmallBlock {
   static constexpr BlockType kType = BlockType::kQ8_0;
   static constexpr std::string_view kName = "Q8_0";
@@ -119,7 +119,7 @@ struct Q80 : SmallBlock {
   }
 };
 
-// Layout: d, nibbles [16], which are indices of unevenly spaced values.
+// Block layout: scale d, nibbles [16], which are indices of unevenly spaced values.
 struct IQ4NL : SmallBlock {
   static constexpr BlockType kType = BlockType::kIQ4_NL;
   static constexpr std::string_view kName = "IQ4_NL";
@@ -135,7 +135,7 @@ struct IQ4NL : SmallBlock {
   }
 };
 
-// Layout: an exponent, nibbles [16], which are floating-point numbers with one bit of mantissa.
+// Block layout: an exponent, nibbles [16], which are floating-point numbers with one mantissa bit.
 struct MXFP4 : SmallBlock {
   static constexpr BlockType kType = BlockType::kMXFP4;
   static constexpr std::string_view kName = "MXFP4";

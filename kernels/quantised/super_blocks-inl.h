@@ -20,7 +20,7 @@ struct SuperBlock {
   static constexpr int64_t kParts = 8;
 };
 
-// Layout: scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
+// Block layout: scales and minima [16] as nibbles, 2-bit quants [64], d and dmin, their factors.
 struct Q2K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ2_K;
   static constexpr std::string_view kName = "Q2_K";
@@ -58,7 +58,8 @@ struct Q2K : SuperBlock {
   }
 };
 
-// Layout: high bits [32], low bits of 2 [64], scales of 6 bits [12], d.
+// Block layout: one high bit [32] and two low bits [64] of each element, 6-bit scales [12], scale
+// d.
 struct Q3K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ3_K;
   static constexpr std::string_view kName = "Q3_K";
@@ -97,8 +98,8 @@ struct Q3K : SuperBlock {
   }
 };
 
-// Layout: d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles
-// [128].
+// Block layout: d and dmin, the factors of scales and minima; eight scales and eight minima of 6
+// bits [12]; (fifth bits [32],) nibbles [128].
 template <bool kFiveBits>
 struct Q45K : SuperBlock {
   static constexpr int64_t kQuants = kFiveBits ? 48 : 16;
@@ -109,7 +110,7 @@ struct Q45K : SuperBlock {
     float step[kParts];
     float offset[kParts];
   };
-  // Unpacks four 6-bit numbers at a time, one in each byte.
+  // Reads the header of a block: unpacks four 6-bit numbers at a time, one in each byte.
   static HWY_INLINE Header Read(const uint8_t* at) {
     uint32_t packed[3];
     std::memcpy(packed, at + 4, sizeof(packed));
@@ -161,7 +162,7 @@ struct Q5K : Q45K<true> {
   static constexpr std::string_view kName = "Q5_K";
 };
 
-// Layout: nibbles [128], high bits of 2 [64], signed scales [16], d.
+// Block layout: nibbles [128], two high bits of each element [64], signed scales [16], scale d.
 struct Q6K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ6_K;
   static constexpr std::string_view kName = "Q6_K";
@@ -200,8 +201,8 @@ struct Q6K : SuperBlock {
   }
 };
 
-// Layout: d, high bits of the scales [2], their low bits [4], nibbles [128], which are indices of
-// unevenly spaced values.
+// Block layout: scale d, high bits of the scales [2], low bits of the scales [4], nibbles [128],
+// which are indices of unevenly spaced values.
 struct IQ4XS : SuperBlock {
   static constexpr BlockType kType = BlockType::kIQ4_XS;
   static constexpr std::string_view kName = "IQ4_XS";
@@ -233,9 +234,9 @@ struct IQ4XS : SuperBlock {
   }
 };
 
-// Layout: bytes [48] with five ternary digits each, bytes [4] with four, d. A byte is a fraction of
-// 256 with these digits: three times it is the first one times 256, plus the fraction of the
-// others.
+// Block layout: bytes [48] with five ternary digits each, bytes [4] with four, scale d. A byte /
+// 256 is a fraction with these ternary digits: 3 * byte = first digit * 256 + the remaining digits
+// as a byte.
 struct TQ10 : SuperBlock {
   static constexpr BlockType kType = BlockType::kTQ1_0;
   static constexpr std::string_view kName = "TQ1_0";
@@ -244,7 +245,7 @@ struct TQ10 : SuperBlock {
   static constexpr int64_t kGroup = 8;
   struct Header {
     float step;
-    uint8_t last[16];  // bytes whose first digits are the last 16 elements
+    uint8_t last[16];  // their first digits are the last 16 elements
   };
   static HWY_INLINE Header Read(const uint8_t* at) {
     Header header;
@@ -273,7 +274,7 @@ struct TQ10 : SuperBlock {
   }
 };
 
-// Layout: ternary digits of 2 bits [64], d.
+// Block layout: ternary digits of 2 bits each [64], scale d.
 struct TQ20 : SuperBlock {
   static constexpr BlockType kType = BlockType::kTQ2_0;
   static constexpr std::string_view kName = "TQ2_0";

@@ -29,7 +29,7 @@ namespace blocks {
 
 enum class PlainBlocks { kNo, kNibbles, kBytes };
 
-// The low nibbles are the first half.
+// Unpacks nibbles: the low nibbles are the first half of the elements.
 HWY_INLINE void UnpackNibbles(const uint8_t* from, int64_t bytes, uint8_t* q) {
   for (int64_t i = 0; i < bytes; ++i) q[i] = from[i] & 15;
   for (int64_t i = 0; i < bytes; ++i) q[bytes + i] = from[i] >> 4;

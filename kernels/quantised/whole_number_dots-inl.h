@@ -14,8 +14,8 @@
 #include "kernels/quantised/block_parts-inl.h"
 
 #if HWY_TARGET == HWY_AVX3_DL && HWY_MAJOR == 1 && HWY_MINOR == 0
-// Highway 1.0 checks such CPUs for avx512vnni, but compiles for avxvnni. The other names are
-// Highway's own; all of them must be listed for its functions to be inlined.
+// Fixes a mistake of Highway 1.0, which for this target checks CPUs for avx512vnni, but compiles
+// for avxvnni. Lists all other features, too, so that Highway's functions are inlined.
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
   HWY_TARGET_STR_AVX3  \
@@ -23,8 +23,8 @@
 #endif
 
 // VNNI multiplies a lane's 8-bit or 16-bit numbers and adds the products in one instruction, for
-// which Highway 1.0 has no function. The other instruction sets of x86 add two products of 8 bits
-// in 16 bits with saturation, and two of 16 bits in 32 bits.
+// which Highway 1.0 has no function. The other x86 targets add two 8-bit products in 16 bits with
+// saturation, and two 16-bit products in 32 bits.
 #if HWY_TARGET == HWY_AVX3_DL
 #define MIDSCOPE_WHOLE_SUMS 1
 #define MIDSCOPE_WHOLE_PAIRS 0
@@ -41,8 +41,8 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// KeepOrder prevents compilers from adding in a tree: they would store the products of all steps,
-// which do not fit the registers.
+// KeepOrder prevents compilers from reordering additions to a tree, which would need the products
+// of all steps at once; these do not fit the registers.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
 HWY_INLINE __m512i PairSums(__m512i a, __m512i b) { return _mm512_madd_epi16(a, b); }
@@ -68,8 +68,8 @@ HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
 
-// For kRows rows of x and kOuts vectors of outputs: sums of (weight - offset) times x, in steps of
-// four bytes of each row of x. Dots8: a step has four unsigned weights, at most kLargest, and
+// Sums of (weight - offset) * x for kRows rows of x and kOuts vectors of outputs, in steps of four
+// bytes of each row of x. In Dots8, a step has four unsigned weights, at most kLargest, and four
 // numbers -127 .. 127 of x.
 template <int32_t kLargest, int kRows, int kOuts>
 struct Dots8 {
@@ -77,8 +77,9 @@ struct Dots8 {
   static constexpr int kTileOuts = kOuts;
   VI sums[kRows][kOuts];
 
-  // If weights exceed 127, they are multiplied as signed numbers, so that two products fit 16 bits;
-  // otherwise they are multiplied as stored, and the offset's share is subtracted from the sum.
+  // Whether weights are multiplied as signed numbers, so that two products fit 16 bits: needed if
+  // weights exceed 127. Otherwise they are multiplied as stored, and offset * sum of x is
+  // subtracted.
   static constexpr bool kAsSigned = MIDSCOPE_WHOLE_PAIRS && kLargest > 127;
   // Number of pairs of products whose sum fits 16 bits.
   static constexpr int kPairs = kAsSigned                          ? 1
@@ -92,7 +93,7 @@ struct Dots8 {
     for (int o = 0; o < kOuts; ++o) sums[r][o] = first;
   }
 
-  // Adds a row's products with a vector of outputs.
+  // Adds the products of row r of x and vector o of outputs.
 #if MIDSCOPE_WHOLE_SUMS
   HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
     sums[r][o] = VI{_mm512_dpbusd_epi32(sums[r][o].raw, weight.raw, x.raw)};
@@ -132,8 +133,8 @@ struct Dots8 {
 #endif
 };
 
-// Like Dots8, for two signed weights with the offset subtracted and numbers -32,767 .. 32,767 of x;
-// weights are small enough for the sum of a block to fit 32 bits.
+// As Dots8, but a step has two signed weights, with the offset subtracted, and two numbers -32,767
+// .. 32,767 of x. Weights are small enough that the sum of a block fits 32 bits.
 template <int kRows, int kOuts>
 struct Dots16 {
   static constexpr int kTileRows = kRows;
@@ -165,7 +166,7 @@ struct Dots16 {
 #endif
 };
 
-// Adds a step: weights [kTileOuts * kLanes] and x [kTileRows], four bytes each.
+// Adds the products of one step: weights [kTileOuts * kLanes] and x [kTileRows], four bytes each.
 template <class Dots>
 HWY_INLINE void AddStep(int step, bool last, const uint8_t* weights, const uint8_t* x, Dots& dots) {
   const hn::RebindToSigned<D> di;

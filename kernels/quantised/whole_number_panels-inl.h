@@ -26,21 +26,21 @@ namespace blocks {
 // Number of vectors of outputs that are processed together.
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanelOutputs = kTileVectors * kLanes;
-constexpr int64_t kStepBytes = 4;   // of a weight and of x: one lane
-constexpr int64_t kLineBytes = 64;  // of a cache line
+constexpr int64_t kStepBytes = 4;   // bytes of a step, for weights and x: one lane
+constexpr int64_t kLineBytes = 64;  // bytes of a cache line
 
 #if HWY_TARGET != HWY_SCALAR
 using DU = hn::RebindToUnsigned<D>;
 using VU = hn::Vec<DU>;
 #endif
 
-// For x of 8 bits. Weights are unsigned; their offset is subtracted afterwards.
+// Packing of weights for x of 8 bits. Weights are unsigned; their offset is subtracted afterwards.
 struct Bits8 {
   using X = int8_t;
   using Weight = uint8_t;
   static constexpr float kLargestX = 127.0f;
   static constexpr int64_t kStepInputs = 4;
-  // Integers and float32 sums of a tile stay in registers.
+  // Rows per tile: the tile's integer and float32 sums fit the registers.
   static constexpr int kTileRows = HWY_MAX_BYTES >= 64 ? 6 : 2;
   template <class Format, int kRows>
   using Dots = Dots8<Format::kLargest, kRows, kTileVectors>;
@@ -50,7 +50,7 @@ struct Bits8 {
     return q;
   }
 #if HWY_TARGET != HWY_SCALAR
-  // Stores four inputs' numbers of the blocks in each lane, the i-th four of a part, in its steps.
+  // Stores the numbers of inputs 4 i .. 4 i + 3 of a part, one output per lane, as a step.
   template <class Format>
   static HWY_INLINE void StoreFour(VU four, int64_t i, uint32_t* steps) {
     hn::Store(four, DU(), steps + i * kPanelOutputs);
@@ -58,14 +58,14 @@ struct Bits8 {
 #endif
 };
 
-// For x of 16 bits. Weights are signed, because there is no product of unsigned with signed
-// numbers.
+// Packing of weights for x of 16 bits. Weights are signed, because no instruction multiplies
+// unsigned by signed 16-bit numbers.
 struct Bits16 {
   using X = int16_t;
   using Weight = int16_t;
   static constexpr float kLargestX = 32767.0f;
   static constexpr int64_t kStepInputs = 2;
-  // The integers take six of 16 registers; float32 sums, used once per block, are in memory.
+  // Rows per tile: integer sums take six of 16 registers; float32 sums are in memory.
   static constexpr int kTileRows = HWY_MAX_BYTES >= 64 ? 6 : 3;
   template <class /*Format*/, int kRows>
   using Dots = Dots16<kRows, kTileVectors>;
@@ -96,7 +96,7 @@ struct Bits16 {
 template <class Bits>
 constexpr int64_t kSteps = kRoundedBlock / Bits::kStepInputs;
 
-// Weights of some outputs for all inputs, side by side.
+// Packed weights of kPanelOutputs outputs for all inputs.
 struct Panel {
   uint8_t* numbers;  // [block][step][kPanelOutputs][kStepBytes]
   float* scales;     // [block][scale][kPanelOutputs]
@@ -107,7 +107,7 @@ struct Panel {
 template <class Format>
 constexpr int64_t kScales = kRoundedBlock / Format::kScaleElements;
 
-// Outputs beyond the matrix repeat its last one; their results are not stored.
+// Fills a panel. Outputs beyond the matrix repeat its last one; their results are not stored.
 template <class Bits, class Format>
 HWY_NOINLINE void FillPanel(const BlockMatrix& weight, int64_t output, const Panel& panel) {
   constexpr int64_t kParts = Format::Stored::kElements / kRoundedBlock;
@@ -143,8 +143,7 @@ HWY_INLINE hn::Vec<hn::Full128<uint32_t>> SixteenBytes(const uint8_t* at) {
   return hn::BitCast(hn::Full128<uint32_t>(), hn::LoadU(hn::Full128<uint8_t>(), at));
 }
 
-// Loads the 16 bytes at each of four, eight or sixteen addresses (every fourth of `rows`), each
-// into one part of the vector.
+// Loads 16 bytes at offset `at` of every fourth of 4, 8 or 16 `rows` into the parts of a vector.
 template <class D32>
 HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t at) {
   constexpr int64_t kCount = hn::MaxLanes(D32());
@@ -156,14 +155,14 @@ HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t a
   }
 }
 
-// Sets lane o of quads[i] to bytes 4 i .. 4 i + 3 of the 16 bytes at rows[o] + at.
+// Transposes: sets lane o of quads[i] to bytes 4 i .. 4 i + 3 of the 16 bytes at rows[o] + at.
 HWY_INLINE void TransposeQuads(const uint8_t* const* rows, int64_t at, VU (&quads)[kSquare]) {
 #pragma GCC unroll 4
   for (int64_t i = 0; i < kSquare; ++i) quads[i] = EveryFourth(DU(), rows + i, at);
   TransposeSquare(quads);
 }
 
-// Packs a part of 32 elements of kLanes outputs into its steps.
+// Packs a part of 32 elements of kLanes outputs into steps of four bytes per output.
 template <class Bits, class Format>
 HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) {
   const DU d32;
@@ -199,8 +198,8 @@ HWY_INLINE void FillHalves(const uint8_t* const* rows, int64_t at, float* to) {
 }
 #endif
 
-// Does FillPanel's work for blocks of 32 plain nibbles or bytes and numbers in binary16, one vector
-// of outputs at a time: for few rows of x, filling takes longer than the products.
+// FillPanel for blocks of 32 plain nibbles or bytes with scales in binary16, vectorised over
+// outputs, because for few rows of x filling takes longer than the products.
 template <class Bits, class Format>
 HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Panel& panel) {
 #if HWY_TARGET != HWY_SCALAR
@@ -216,7 +215,7 @@ HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Pan
   for (int64_t part = 0; part < weight.columns / kRoundedBlock; ++part) {
     auto* to = reinterpret_cast<uint32_t*>(panel.numbers) + part * kSteps<Bits> * kPanelOutputs;
     const int64_t at = part * Format::Stored::kBytes;
-    // For few rows of x, reading weights limits the speed: those of the next panel are prefetched.
+    // Prefetches weights of the next panel: for few rows of x, reading weights limits the speed.
     if (at % kLineBytes < Format::Stored::kBytes) {
       for (const uint8_t* row : next_rows) hwy::Prefetch(row + at);
     }

@@ -40,7 +40,7 @@ struct RoundingWork {
   const void* x;
   Dtype dtype;
   RoundedBits bits;
-  int64_t blocks;  // per row
+  int64_t blocks;  // blocks per row
   const RoundedRows& out;
 };
 
@@ -52,7 +52,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// Writes y [kPanelOutputs] of one row, of which `outputs` are needed.
+// Writes the first `outputs` of kPanelOutputs sums of one row to y.
 HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dtype dtype, void* y) {
   const D d;
   alignas(64) float values[kPanelOutputs];
@@ -65,7 +65,7 @@ HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dty
   }
 }
 
-// Computes sums += a block's minima times the sums of x.
+// Adds a block's minima times the sums of x in the block to `sums`, for kRows rows.
 template <int kRows>
 HWY_INLINE void AddMinima(const float* minima, const float* x_sums, int64_t blocks,
                           V (&sums)[kRows][kTileVectors]) {
@@ -79,7 +79,7 @@ HWY_INLINE void AddMinima(const float* minima, const float* x_sums, int64_t bloc
   }
 }
 
-// Computes sums += a block's integers times both scales.
+// Adds a block's integer sums, times the scales of weights and of x, to `sums`.
 template <int kRows, class Dots>
 HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_scales,
                           int64_t blocks, V (&sums)[kRows][kTileVectors]) {
@@ -95,8 +95,8 @@ HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_
   }
 }
 
-// Computes rows row .. row + kRows - 1 of y, which are all in one tile of x, for the panel's
-// outputs. Meanwhile, prefetches the next tile.
+// Computes y for the panel's outputs and rows row .. row + kRows - 1, which are in one tile of x.
+// Prefetches the next tile meanwhile.
 template <class Bits, class Format, int kRows>
 HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, int64_t output,
                                int64_t row) {
@@ -161,7 +161,7 @@ HWY_INLINE void MultiplyPanel(const WholeNumberWork& work, const Panel& panel, i
   for (; row < work.rows; ++row) MultiplyTile<Bits, Format, 1>(work, panel, output, row);
 }
 
-// Rounds one block of x, [32], to numbers [32].
+// Rounds one block of x, [32], to integers in numbers [32].
 template <class Bits, class T>
 HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, float* scaled_sum,
                            int32_t* half_sums) {
@@ -176,7 +176,7 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   }
   const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
   const float not_finite = hn::GetLane(hn::SumOfLanes(d, none));
-  // Smaller numbers have no inverse in float32.
+  // Blocks with a smaller maximum become 0: kLargestX / maximum could overflow float32.
   constexpr float kSmallest = 1e-35f;
   const bool empty = !(largest >= kSmallest) || not_finite != 0.0f;
   const V inverse = hn::Set(d, empty ? 0.0f : Bits::kLargestX / largest);
@@ -195,7 +195,7 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   *scaled_sum = *scale * static_cast<float>(half_sums[0] + half_sums[1]);
 }
 
-// Rounds blocks first .. last - 1 of rows with `blocks` blocks each.
+// Rounds blocks first .. last - 1 of x, counted over all rows with `blocks` blocks each.
 template <class Bits, class T>
 HWY_INLINE void RoundBlocks(const T* x, int64_t blocks, const RoundedRows& out, int64_t first,
                             int64_t last) {
@@ -237,7 +237,7 @@ HWY_INLINE void MultiplyOutputs(const WholeNumberWork& work, int64_t begin, int6
 
 }  // namespace blocks
 
-// Computes outputs begin .. end - 1.
+// Computes outputs begin .. end - 1 of y for all rows.
 void WholeNumberRange(const WholeNumberWork& work, int64_t begin, int64_t end) {
   blocks::VisitWhole(blocks::WholeFormats(), work.weight.type, [&](auto format) HWY_ATTR {
     using Format = decltype(format);
@@ -249,7 +249,7 @@ void WholeNumberRange(const WholeNumberWork& work, int64_t begin, int64_t end) {
   });
 }
 
-// Rounds blocks first .. last - 1 of all of x.
+// Rounds blocks first .. last - 1 of x, counted over all rows.
 void RoundInput(const RoundingWork& work, int64_t first, int64_t last) {
   const auto round = [&](const auto* x) HWY_ATTR {
     if (work.bits == RoundedBits::k8) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products in integers with a weight matrix as stored in the file: x is rounded to 8 or 16 bits,
-// block by block, and multiplied with the blocks' own small numbers.
+// Integer products with a weight matrix as stored in the file: x is rounded to 8 or 16 bits, block
+// by block, and multiplied with the quantised integers of the weights.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace midscope::kernels {
 
-// Number of elements of x that share a scale.
+// Number of elements of a row of x that are rounded with a common scale.
 inline constexpr int64_t kRoundedBlock = 32;
 
-// Bits of the integers to which x is rounded. A block's largest number becomes 127 or 32,767.
+// Bits of the integers to which x is rounded. The largest magnitude in a block becomes 127 or
+// 32,767.
 enum class RoundedBits { k8, k16 };
 
 // Whether WholeNumberProduct supports the format: its elements must be small integers times a scale
 // (plus a minimum), in rows of whole blocks of x.
 bool HasWholeNumberProduct(BlockType type);
 
-// Rows in integers, in the order in which products read them: the rows of a tile side by side, with
-// four bytes of each row in turn ([tile][columns / n][row of the tile][n], n = 4 or 2). For each
-// row and block, they include the scale and the scale times the sum of the block's numbers; for
-// each row and half block, the sum of its numbers.
+// x rounded to integers, in the order in which products read it: [tile][columns / n][row of the
+// tile][n], n = 4 (8 bits) or 2 (16 bits). Also, for each row and block, the scale and the scale
+// times the sum of the integers; for each row and half block, the sum of the integers.
 struct RoundedRows {
   void* numbers = nullptr;  // int8_t or int16_t; rows beyond the last are not set
   float* scales = nullptr;
@@ -33,9 +33,9 @@ struct RoundedRows {
   int32_t* half_sums = nullptr;
 };
 
-// Rows rounded as in GGUF's Q8_0, except that the scale stays float32: each element of a block of
-// 32 becomes max |x| / 127 (or 32,767) times the nearest integer, ties to even. Can be used for
-// products with several matrices.
+// x rounded as in GGUF's Q8_0, except that scales are float32: each element of a block of 32
+// becomes the scale max |x| / 127 (or / 32,767) times an integer, rounded to nearest even. Usable
+// for products with several matrices.
 class RoundedInput {
  public:
   // x [rows, columns] of `dtype`, contiguous, need not outlive the constructor; columns must be a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The messages between RunReader's process and its reader process over a socket: a header, then as
-// many bytes as it states. Both processes run on the same machine and come from the same build.
+// The messages that RunReader and its reader process, which calls HDF5, exchange over a socket: a
+// header, then as many bytes as it states. Both processes are of the same build, on one machine.
 // Internal to data/.
 #pragma once
 
@@ -17,7 +17,7 @@ enum class MessageKind : uint32_t {
   kAsk = 1,       // a ReaderRequest
   kContents = 2,  // RunContents
   kFrame = 3,     // a Record without data
-  kValues = 4,    // elements of an array, in pieces
+  kValues = 4,    // elements of an array, in several messages
   kFailure = 5,   // an Error's text
 };
 
@@ -29,7 +29,7 @@ struct MessageHead {
   uint64_t bytes = 0;
 };
 
-// Maximum size in bytes of a piece, for both sides.
+// Maximum size, in bytes, of one message with elements of an array.
 inline constexpr int64_t kLargestPiece = int64_t{64} << 20;
 
 struct ReaderRequest {
@@ -42,20 +42,20 @@ struct ReaderRequest {
 
 std::vector<uint8_t> EncodeRequest(const ReaderRequest& request);
 std::vector<uint8_t> EncodeContents(const RunContents& contents);
-// Both throw Error (failure), which names `file`, if the bytes are invalid.
+// DecodeRequest and DecodeContents throw Error (failure), which names `file`, for invalid bytes.
 ReaderRequest DecodeRequest(const std::string& file, std::span<const uint8_t> bytes);
 RunContents DecodeContents(const std::string& file, std::span<const uint8_t> bytes);
 
-// Appends a text to a piece of values: its length (4 bytes), then its bytes.
+// Appends a text to a message of array elements: the length (4 bytes), then the bytes.
 void AppendText(std::vector<uint8_t>& piece, const std::string& text);
-// Appends the texts in a piece to `texts`; returns false if the piece is malformed.
+// Appends the texts of such a message to `texts`; returns false if the message is malformed.
 bool TakeTexts(std::span<const uint8_t> piece, std::vector<std::string>& texts);
 
-// Sends all bytes; returns false if the connection is closed. Neither function raises SIGPIPE.
+// Both send all bytes and return false if the connection is closed. They do not raise SIGPIPE.
 bool SendBytes(int socket, const void* bytes, size_t size);
 bool SendMessage(int socket, MessageKind kind, std::span<const uint8_t> bytes);
-// Returns false if the connection is closed, or after `wait_ms` milliseconds without data (-1: no
-// limit).
+// Receives exactly `size` bytes. Returns false if the connection is closed, or after `wait_ms`
+// milliseconds without data (-1: no limit).
 bool ReceiveBytes(int socket, void* bytes, size_t size, int wait_ms);
 
 }  // namespace midscope

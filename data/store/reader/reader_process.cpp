@@ -26,8 +26,8 @@ namespace midscope {
 
 namespace {
 
-// Maximum time without data. The process limits its CPU time itself (reader_service.h); this
-// timeout is for waiting for a disk.
+// Maximum time without data from the reader process, for slow disks; the reader process limits its
+// own CPU time (reader_service.h).
 constexpr int kLongestWaitMs = 120'000;
 constexpr uint64_t kLongestErrorText = 1 << 16;
 
@@ -81,8 +81,8 @@ class RunApart : public RunSource {
     if (!ReceiveBytes(child_.socket(), bytes, size, kLongestWaitMs)) ThrowEnded();
   }
 
-  // Receives a header of this kind and returns its size; if the process sent an error instead,
-  // throws that.
+  // Receives a header of this kind and returns the size of the message; if the reader process sent
+  // an error instead, throws it.
   uint64_t ReceiveHead(MessageKind kind) {
     MessageHead head;
     Receive(&head, sizeof(head));
@@ -110,7 +110,7 @@ class RunApart : public RunSource {
 
   template <typename T>
   std::vector<T> AskNumbers(const ReaderRequest& request, int64_t count) {
-    std::vector<T> values(static_cast<size_t>(count));  // allocated before the request is sent
+    std::vector<T> values(static_cast<size_t>(count));  // allocated first: may throw
     Send(request);
     const uint64_t wanted = values.size() * sizeof(T);
     for (uint64_t done = 0; done < wanted;) {
@@ -156,14 +156,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Arguments of posix_spawn.
+// Arguments for posix_spawn: file actions and attributes.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int child_socket) {
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_adddup2(&files_, child_socket, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    // Discards the C library's message about a damaged heap.
+    // Discards stderr, where the C library would print messages about a damaged heap.
     posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes_);
@@ -226,7 +226,7 @@ ReaderChild::~ReaderChild() { End(); }
 
 std::string ReaderChild::End() {
   if (process_ <= 0) return "ended before";
-  // If the process has closed its socket, waits until it has ended; otherwise kills it.
+  // If the reader process has closed its socket, waits until it has ended; otherwise kills it.
   pollfd hung_up{socket_, 0, 0};
   const bool gone = poll(&hung_up, 1, 0) > 0 && (hung_up.revents & POLLHUP) != 0;
   if (!gone) kill(process_, SIGKILL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads a results file with HDF5 in another process with limits on memory and time: on some damaged
-// files, HDF5 1.10 crashes, loops or exhausts the memory. Its replies are trusted no more than the
-// file. The process is the program `midscope`, started as `midscope --reader FILE` with a socket as
-// its standard input. Internal to data/.
+// files, HDF5 1.10 crashes, loops or exhausts the memory. Replies of that process are checked like
+// a foreign file. The process is the program `midscope`, started as `midscope --reader FILE` with a
+// socket as its standard input. Internal to data/.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,8 @@ namespace midscope {
 
 inline constexpr const char* kReaderArgument = "--reader";
 
-// Throws Error (failure) if the file can't be read or the program does not exist.
+// Opens a results file through a reader process. Throws Error (failure) if the file can't be read
+// or the program `midscope` does not exist.
 std::unique_ptr<RunSource> OpenRunApart(const std::string& path);
 
 // Returns the path of the program `midscope` in the folder of the running program, which may be
@@ -27,8 +28,8 @@ std::string FindReaderProgram();
 // signal mask, and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Starts the process. Throws Error (failure), which names `path`, if the program does not exist
-  // or can't be started.
+  // Starts the process for the file `path`. Throws Error (failure), which names `path`, if the
+  // program does not exist or can't be started.
   explicit ReaderChild(const std::string& path);
   // Ends the process.
   ~ReaderChild();
@@ -37,7 +38,7 @@ class ReaderChild {
 
   int socket() const { return socket_; }
   bool running() const { return process_ > 0; }
-  // Ends the process if it is still running, and returns how it ended: "was ended by signal 11".
+  // Kills the process if it is still running; returns how it ended: "was ended by signal 11".
   std::string End();
 
  private:

@@ -21,7 +21,7 @@ namespace midscope {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;  // sanitizers exceed any limit of address space, and run slower
+constexpr bool kSanitized = true;  // sanitizers exceed limits of memory and time
 #else
 constexpr bool kSanitized = false;
 #endif
@@ -30,9 +30,9 @@ constexpr int64_t kLargestMemory = int64_t{2} << 30;
 constexpr int64_t kSmallestMemory = int64_t{512} << 20;
 constexpr double kSecondsToOpen = kSanitized ? 8 : 0.8;
 constexpr double kMostSecondsForSize = 60;
-constexpr double kBytesPerSecond = 20e6;  // speed of opening and reading on a slow machine
+constexpr double kBytesPerSecond = 20e6;  // assumed reading speed of a slow machine
 constexpr double kSecondsPerRequest = 0.01;
-// Number of texts that are read at once.
+// Number of texts of an array that are read and sent at once.
 constexpr int64_t kTextsAtOnce = 4096;
 constexpr size_t kTextPieceBytes = 1 << 20;
 
@@ -41,7 +41,7 @@ void SetLimit(int resource, int64_t value) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// Increases the limit of this process' CPU time.
+// Increases the limit of this process' total CPU time.
 void AddSeconds(double seconds) {
   constexpr double kMicroseconds = 1e6;
   itimerval timer{};
@@ -62,18 +62,18 @@ int64_t SentBytes(const ArrayData& data) {
   return std::visit(
       [](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
-        // For texts, a size with which kTextsAtOnce of them make a piece.
+        // For texts, returns a nominal size, so that one message contains kTextsAtOnce texts.
         return std::is_same_v<T, std::string> ? kLargestPiece / kTextsAtOnce
                                               : static_cast<int64_t>(sizeof(T));
       },
       data);
 }
 
-// Divides a box into boxes that are consecutive in memory and have at most kLargestPiece bytes, and
-// visits them in order.
+// Splits a box of an array into boxes that are contiguous in memory and have at most kLargestPiece
+// bytes, and calls visit(box) in order.
 template <typename Visit>
 void ForEachPiece(const IndexBox& whole, int64_t element_bytes, const Visit& visit) {
-  // Number of the axis that is divided; inner axes are not.
+  // Index of the axis that is split; later axes stay whole.
   size_t cut = whole.sizes.size();
   int64_t inner_bytes = element_bytes;
   while (cut > 0 && inner_bytes <= kLargestPiece / std::max<int64_t>(1, whole.sizes[cut - 1])) {
@@ -87,7 +87,7 @@ void ForEachPiece(const IndexBox& whole, int64_t element_bytes, const Visit& vis
   const int64_t step = std::max<int64_t>(1, kLargestPiece / inner_bytes);
   IndexBox box = whole;
   for (size_t axis = 0; axis < cut; ++axis) box.sizes[axis] = 1;
-  std::vector<int64_t> at(cut + 1, 0);  // the end of the box is reached
+  std::vector<int64_t> at(cut + 1, 0);  // offsets in `whole`
   while (at[0] < whole.sizes[0]) {
     for (size_t axis = 0; axis <= cut; ++axis) box.begin[axis] = whole.begin[axis] + at[axis];
     box.sizes[cut] = std::min(step, whole.sizes[cut] - at[cut]);
@@ -217,7 +217,7 @@ int ReaderMain(const std::string& path) {
     return 2;
   }
   LimitReader(path);
-  // Skips the exit handlers of HDF5, which could crash if the heap is damaged.
+  // Uses _exit to skip HDF5's exit handlers, which could crash if the heap is damaged.
   _exit(Service(STDIN_FILENO, path).Run());
 }
 
