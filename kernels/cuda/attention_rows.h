@@ -35,7 +35,7 @@ struct RowLogitsArguments {
   int head_dim = 0;
   const AttentionHead* tables = nullptr;  // [heads]
   const float* amount = nullptr;          // [rows of k], or null
-  const float* direction = nullptr;       // [key_value_heads, head_dim]
+  const float* direction = nullptr;       // [key_value_heads, head_dim]: times amount, subtracted
 };
 
 constexpr int kRowHeadDim = 256;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finds the largest values of long rows, such as a vocabulary's logits: one thread block finds
-// those of each part of a row, and another block merges the parts. A value and its column are
-// packed into one integer key, and the largest key is selected repeatedly. Among equal values, the
-// lower column comes first, as in midscope::TopTokens. The result does not depend on the order of
-// threads.
+// Finds the largest values of long rows, such as a vocabulary's logits: one thread block per part
+// of a row finds the part's largest values, and another block merges the parts. A value and its
+// column are packed into one integer key, and the largest key is selected repeatedly. Among equal
+// values, the lower column comes first, as in midscope::TopTokens. The result does not depend on
+// the order of threads.
 #pragma once
 
 #include <cstdint>
