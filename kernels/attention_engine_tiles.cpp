@@ -156,8 +156,8 @@ MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weig
   }
 }
 
-// The scores of one vector of queries and a block of keys, a column of [key][kRows], and how to
-// change them.
+// Position, biases and factors for the scores of one vector of queries and a block of keys (a
+// column of scores [key][kRows]).
 struct Column {
   int64_t begin;         // first key of the block
   int64_t keys;          // number of keys, a multiple of kPair

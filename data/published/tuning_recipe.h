@@ -11,10 +11,10 @@
 namespace midscope {
 
 inline constexpr const char* kRecipeFile = "midscope_recipe.json";
-inline constexpr const char* kTuningFile = "tuning.h5";             // losses and rates
+inline constexpr const char* kTuningFile = "tuning.h5";             // losses, learning rates
 inline constexpr const char* kTuningPlan = "midscope_tuning.json";  // options of the tuning run
 inline constexpr const char* kTuningState = "midscope_tuning.safetensors";  // the checkpoint
-inline constexpr const char* kTuningRecord = "tuning";  // the record in kTuningFile
+inline constexpr const char* kTuningRecord = "tuning";                      // record in kTuningFile
 
 // Whether a folder, in which has(file) is true for existing files, has a complete tuning result.
 bool IsTuned(const std::function<bool(const char* file)>& has);

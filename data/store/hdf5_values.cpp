@@ -11,7 +11,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// Maximum size of an attribute. The longest are plans and options, and lists of axes and parts.
+// Maximum bytes of an attribute. The longest are plans, options, and lists of axes and parts.
 constexpr hsize_t kLargestAttributeBytes = hsize_t{16} << 20;
 constexpr int64_t kLongestAttributeList = 1 << 16;
 

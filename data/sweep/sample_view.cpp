@@ -201,7 +201,7 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   return prompt;
 }
 
-// Adds records of a sweep's sample for the window. Attention without axes setting and place is that
+// Adds records of a sweep's sample for the window. If attention lacks axes setting and place, it is
 // of the first setting and place.
 void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {

@@ -20,7 +20,7 @@ struct SweepContents {
   Provenance provenance;
   std::vector<std::string> ragged_axes;
   Record frame;  // common part of all samples (SampleFrame); unused without samples
-  std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // by sample
+  std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // by sample, axis name
   std::function<Record(int64_t sample)> load;  // returns a sample; called in ascending order
   std::map<int64_t, std::string> failures;     // [sample number]: error message
   std::vector<Record> extra;                   // summaries, written after the samples

@@ -44,9 +44,9 @@ class SweepJournal {
   // (failure) and leaves the journal unchanged.
   int64_t Append(const JournalEntry& entry);
   JournalEntry Read(int64_t offset) const;
-  // Removes all entries.
+  // Removes all entries of the journal.
   void Clear();
-  // Removes the file.
+  // Removes the journal file.
   void Remove();
 
  private:

@@ -99,7 +99,7 @@ class LongBenchTask : public SpecTask {
 
  private:
   std::vector<std::vector<LongBenchItem>> sets_;  // [file][item]
-  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (file, item)
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample]: indices of file and item
 };
 
 }  // namespace

@@ -221,7 +221,7 @@ class MmluTask : public SpecTask {
  private:
   bool is_folder_;
   std::vector<MmluSet> sets_;
-  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (subject, question)
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample]: subject, question
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace midscope {
 // All lines must have the same number of pieces.
 TaskType PassagesTaskType();
 
-// Returns a text as a line of such a JSONL file, including the line end. The text may lack pieces
-// and gold passage.
+// Returns a text as a JSON line for passages:file=FILE, including the line end. The text may lack
+// pieces and gold passage.
 std::string PassagesLine(const PiecesText& text);
 
 }  // namespace midscope

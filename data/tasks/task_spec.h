@@ -76,7 +76,7 @@ class SpecTask : public Task {
   }
 
  protected:
-  // For subclasses that set name_ themselves or have no name.
+  // Constructor for subclasses that set name_ by themselves or have no name.
   SpecTask() = default;
   explicit SpecTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {}
   // Makes a sample. Make() calls it after checking sample and place.

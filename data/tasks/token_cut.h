@@ -35,7 +35,7 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
-// Makes parameter `tokens` of tasks with WithMiddleCut. Sets Parameter::always_stated.
+// Makes the task parameter `tokens` (maximum prompt tokens) for tasks that use WithMiddleCut.
 Parameter MiddleCutParameter(bool always_stated);
 
 // Returns `ends`. Throws Error (usage), which names `task`, if the function is empty.

@@ -258,17 +258,18 @@ class ZeroScrollsTask : public SpecTask {
   TokenCounter count_;
   TokenEnds ends_;
   std::vector<ReadScrollsSet> sets_;
-  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (set, item)
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample]: indices of set and item
 };
 
 }  // namespace
 
-// Fields: id, input (the whole prompt), output, and the character offsets document_start_index,
-// document_end_index, query_start_index, query_end_index of the spans "context" and "question".
-// `tokens` other than 0 cuts a longer prompt as the public code does (process_model_input of
-// experiments/hf/run_hf_model.py, github.com/tau-nlp/zero_scrolls): the query and, before it, the
-// line's truncation_seperator (sic) stay, and as much of the document's beginning as fits. Unlike
-// here, that code concatenates token ids rather than texts, and counts the end-of-text token of T5.
+// Fields of a line: id, input (the whole prompt), output, and the character offsets
+// document_start_index, document_end_index, query_start_index, query_end_index of the spans
+// "context" and "question". `tokens` other than 0 cuts a longer prompt as the public code does
+// (process_model_input of experiments/hf/run_hf_model.py, github.com/tau-nlp/zero_scrolls): the
+// query and, before it, the line's truncation_seperator (sic) stay, and as much of the document's
+// beginning as fits. Unlike here, that code concatenates token ids rather than texts, and counts
+// the end-of-text token of T5.
 //
 // A folder has one file per data set, whose name or folder names the set; samples are the first
 // item of every set, then the second of every set, and so on.

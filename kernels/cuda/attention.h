@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of many rows on tensor cores, in bfloat16 or float16, for queries and keys that
-// are already rotated: like LibTorch's flash attention, but with all other settings of
-// HeadPositions except weights of queries. The online softmax is algorithm 1 of Dao, arXiv
-// 2307.08691.
+// Causal attention of many query rows on tensor cores, in bfloat16 or float16, for queries and keys
+// that are already rotated. Unlike LibTorch's flash attention, it supports all settings of
+// HeadPositions except query_weight. The online softmax is algorithm 1 of Dao, arXiv 2307.08691.
 //
-// A block processes 64 query rows of one head, a warp 16 of these rows. Values are loaded while
-// queries and keys are multiplied, and the next keys while values are multiplied. Weights are
-// rounded to bfloat16 or float16 before they are multiplied; sums are float32.
+// A thread block processes 64 query rows of one head, a warp 16 of these rows. Loads values while
+// it multiplies queries and keys, and the next keys while it multiplies values. Weights are rounded
+// to bfloat16 or float16 before they are multiplied; sums are float32.
 #pragma once
 
 #include <cmath>
@@ -20,16 +19,17 @@
 
 namespace midscope::kernels::cuda {
 
-// q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]: addresses and row strides
-// are multiples of 16 bytes, heads are contiguous. Query r sees the keys up to row first_query + r,
-// `window` of them (0: all), except hidden ones. Tables of AttentionHead are not read.
+// Arguments: q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]. Addresses and
+// row strides are multiples of 16 bytes, heads are contiguous. Query r sees the keys up to row
+// first_query + r, `window` of them (0: all), except hidden ones. The rotary tables in
+// AttentionHead are not read.
 template <class T>
 struct AttentionArguments {
   const T* q = nullptr;
   const T* k = nullptr;
   const T* v = nullptr;
-  T* out = nullptr;       // 0 for a query that sees no key
-  float* sums = nullptr;  // [heads, query_rows]: logarithms of the sums of exponentials; or null
+  T* out = nullptr;       // result; 0 for a query that sees no key
+  float* sums = nullptr;  // [heads, query_rows]: log-sum-exp of the logits; or null
   int64_t q_stride = 0;
   int64_t k_stride = 0;
   int64_t v_stride = 0;
@@ -39,8 +39,8 @@ struct AttentionArguments {
   int64_t heads = 0;
   int64_t group = 1;  // number of neighbouring heads that share a key head
   int64_t window = 0;
-  // Number of rows by which a query is further from the keys than first_query states, for ALiBi:
-  // the call processes the far part of the keys, without the heads' sinks.
+  // If the call processes only the far part of the keys (without sinks): number of rows to add to
+  // the distance of queries and keys, for ALiBi.
   int64_t behind = 0;
   float softcap = 0;
   const AttentionHead* tables = nullptr;  // head h uses tables[h * table_step]
@@ -49,16 +49,16 @@ struct AttentionArguments {
 
 constexpr int kBlockRows = 64;
 constexpr int kAttentionThreads = 128;
-// Keys per tile: fewer if the sums of a large head fill the registers.
+// Keys per tile; fewer for large heads, whose sums fill the registers.
 template <int kDim>
 constexpr int kBlockKeys = kDim > 128 ? 32 : 64;
-// Blocks per multiprocessor: while one computes exponentials, others multiply.
+// Thread blocks per multiprocessor: while one computes exponentials, others multiply.
 constexpr int AttentionBlocks(int head_dim) { return head_dim <= 64 ? 4 : head_dim <= 128 ? 3 : 2; }
 constexpr bool HasAttention(int64_t head_dim) {
   return head_dim == 64 || head_dim == 96 || head_dim == 128 || head_dim == 256;
 }
 
-// Rows of a tile in shared memory are 16 bytes longer than a head, so that the eight rows that a
+// Row stride of a tile in shared memory: 16 bytes more than a head, so that the eight rows that a
 // warp reads together are in different banks.
 template <int kDim>
 constexpr int kTileStride = kDim + kChunk;
@@ -70,8 +70,8 @@ inline Grid AttentionGrid(const AttentionArguments<T>& a) {
           kRowsOfTiles * kTileStride<kDim> * 2};
 }
 
-// The values that one thread of a warp holds: of the warp's 16 rows, rows lane / 4 and lane / 4 +
-// 8; of each 8 columns, column lane % 4 * 2 and the next.
+// The part of a warp's 16 rows of values that one thread holds: rows lane / 4 and lane / 4 + 8; of
+// each 8 columns, columns lane % 4 * 2 and lane % 4 * 2 + 1.
 template <int kDim>
 struct Logits {
   float of[kBlockKeys<kDim> / 8][4];
@@ -79,7 +79,7 @@ struct Logits {
 template <int kDim>
 struct Sums {
   float of[kDim / 8][4];
-  float largest[2];  // to base 2
+  float largest[2];  // largest logits, in units of ln 2
   float sum[2];
 };
 struct Pair {
@@ -89,7 +89,7 @@ struct Operands {
   uint32_t of[4];
 };
 
-// Calls work(std::integral_constant<int, kDim>()) for an available head size (HasAttention).
+// Calls work(std::integral_constant<int, kDim>()) with kDim = head_dim (HasAttention).
 template <class Work>
 void WithHeadDim(int64_t head_dim, const Work& work) {
   if (head_dim == 64) return work(std::integral_constant<int, 64>());
@@ -104,7 +104,7 @@ class AttentionBlock {
   MIDSCOPE_CUDA_BODY AttentionBlock(Machine& machine, const AttentionArguments<T>& a)
       : machine_(machine), a_(a), head_(a.tables[machine.block().y * a.table_step]) {
     const BlockIndex block = machine.block();
-    // The blocks with the most keys start first.
+    // Thread blocks with the most keys start first: the last query rows.
     first_row_ = static_cast<int>(machine.blocks().x - 1 - block.x) * kBlockRows;
     const int left = static_cast<int>(a.query_rows) - first_row_;
     rows_ = left < kBlockRows ? left : kBlockRows;
@@ -130,11 +130,11 @@ class AttentionBlock {
     FetchKeys(key);
     while (key < last_key_) {
       machine_.AwaitCopies();
-      machine_.Barrier();  // queries and keys are loaded, no thread reads values
+      machine_.Barrier();  // now queries and keys are loaded, values unused
       Fetch<kKeys>(v_ + int64_t{key} * a_.v_stride, a_.v_stride, KeysOfTile(key), values_);
       Multiply(logits);
       machine_.AwaitCopies();
-      machine_.Barrier();  // values are loaded, no thread reads keys
+      machine_.Barrier();  // now values are loaded, keys unused
       const int next = TileFrom(key + kKeys);
       FetchKeys(next);
       Weigh(key, logits, sums);
@@ -154,7 +154,7 @@ class AttentionBlock {
     machine_.Each([&](int thread) {
       Sums<kDim>& mine = sums[thread];
       mine = {};
-      // Four threads share a row: one of them adds its sink.
+      // Four threads share a row: one of them adds the sink to the sum.
       const float sink = a_.behind > 0 ? -INFINITY : head_.sink;
       const bool counts = sink > -INFINITY && thread % 4 == 0;
       MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
@@ -164,7 +164,7 @@ class AttentionBlock {
     });
   }
 
-  // Returns the first tile from that key on that is not hidden as a whole.
+  // Returns the first key of the first tile, from `key` on, that is not hidden as a whole.
   MIDSCOPE_CUDA_BODY int TileFrom(int key) const {
     while (key < last_key_ && head_.edits.Hide(key, key + kKeys)) key += kKeys;
     return key;
@@ -178,13 +178,13 @@ class AttentionBlock {
       Fetch<kKeys>(k_ + int64_t{key} * a_.k_stride, a_.k_stride, KeysOfTile(key), keys_);
   }
 
-  // Starts copying `rows` rows of one head, followed by zeros up to kRows rows.
+  // Starts copying `rows` rows of one head to shared memory, with zeros up to kRows rows.
   template <int kRows>
   MIDSCOPE_CUDA_BODY void Fetch(const T* from, int64_t stride, int rows, T* tile) {
     constexpr int kChunks = kDim / kChunk;
     static_assert(kRows * kChunks % kAttentionThreads == 0);
     machine_.Each([&](int thread) {
-      // Not unrolled, because addresses would be kept in registers.
+      // Not unrolled, because unrolling keeps many addresses in registers.
       MIDSCOPE_CUDA_UNROLL_BY(1)
       for (int item = thread; item < kRows * kChunks; item += kAttentionThreads) {
         const int row = item / kChunks;
@@ -196,7 +196,7 @@ class AttentionBlock {
     });
   }
 
-  // Computes logits = queries keys^T, 16 rows per warp.
+  // Computes logits = queries keys^T for a tile of keys, 16 rows per warp.
   template <class PerThreadLogits>
   MIDSCOPE_CUDA_BODY void Multiply(PerThreadLogits& logits) {
     typename Machine::template PerThread<Operands> left(machine_);
@@ -238,7 +238,7 @@ class AttentionBlock {
       }
     }
   }
-  // Calls work(logit) for each logit of the thread whose key is in the edit.
+  // Calls work(logit) for each logit of the thread whose key is in the range of `edit`.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachEdited(int thread, int key, const KeyEdit& edit, Logits<kDim>& logits,
                                      const Work& work) const {
@@ -249,8 +249,8 @@ class AttentionBlock {
     });
   }
 
-  // Turns products into powers of two of the logits minus the row's largest logit so far; earlier
-  // sums, computed with a smaller maximum, are scaled down.
+  // Replaces products q k by exponentials of the logits minus the row's largest logit so far.
+  // Scales down earlier sums, which were computed with a smaller maximum.
   template <class PerThreadLogits, class PerThreadSums>
   MIDSCOPE_CUDA_BODY void Weigh(int key, PerThreadLogits& logits, PerThreadSums& sums) {
     typename Machine::template PerThread<Pair> largest(machine_);
@@ -272,7 +272,7 @@ class AttentionBlock {
       float base[2];
       MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
         const float most = fmaxf(mine.largest[half], largest[thread].of[half]);
-        // A row that has seen no key yet: any finite base gives it weights of 0.
+        // For a row that has seen no key yet, any finite base gives weights of 0.
         base[half] = most == -INFINITY ? 0.0f : most;
         const float factor = PowerOfTwo(mine.largest[half] - base[half]);
         mine.largest[half] = most;
@@ -296,9 +296,9 @@ class AttentionBlock {
     });
   }
 
-  // Turns products into the softmax input, to base 2.
+  // Replaces products q k by the softmax input (soft cap, ALiBi, edits) in units of ln 2.
   MIDSCOPE_CUDA_BODY void FinishLogits(int thread, int key, Logits<kDim>& logits) const {
-    // The steps run one after the other, each only if requested, because all at once would fill the
+    // Runs the steps one after the other, each only if needed, because all at once would fill the
     // registers.
     const float to_base_2 = head_.inverse_temperature * kLog2E;
     float factor = head_.scale * to_base_2;
@@ -326,7 +326,8 @@ class AttentionBlock {
     });
   }
 
-  // Computes sums += weights values. A thread's logits of 16 keys are its left operand.
+  // Computes sums += weights values. The left operand of a product is a thread's weights of 16
+  // keys.
   template <class PerThreadLogits, class PerThreadSums>
   MIDSCOPE_CUDA_BODY void AddValues(PerThreadLogits& logits, PerThreadSums& sums) {
     typename Machine::template PerThread<Operands> left(machine_);
@@ -384,11 +385,11 @@ class AttentionBlock {
   Machine& machine_;
   const AttentionArguments<T>& a_;
   const AttentionHead head_;
-  // Rows fit 32 bits here; 64-bit numbers would fill the registers.
-  int first_row_ = 0;  // within the call
+  // Row indices in 32 bits, because 64-bit numbers would fill the registers.
+  int first_row_ = 0;  // first query row of the block
   int rows_ = 0;
-  int position_ = 0;  // the last key that the first row sees
-  int last_key_ = 0;  // end (exclusive) of the keys that are seen
+  int position_ = 0;  // last key that the block's first row sees
+  int last_key_ = 0;  // one past the last key that the block sees
   int window_ = 0;
   const T* k_ = nullptr;
   const T* v_ = nullptr;

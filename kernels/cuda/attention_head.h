@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arguments of attention on a GPU for one head: kernels::HeadPositions, except weights of queries.
+// One head's parameters of attention on a GPU: kernels::HeadPositions except query_weight.
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace midscope::kernels::cuda {
 
-// Keys that attention hides or reweights, as passed to a GPU's thread block.
+// Key edits: keys that attention hides or reweights.
 
-// For keys [begin, end): `logit` is added to the softmax input, and `weight` multiplies the weight
-// after the softmax.
+// For keys [begin, end): `logit` is added to the softmax input, and the weight after the softmax is
+// multiplied by `weight`.
 struct KeyEdit {
   int64_t begin = 0;
   int64_t end = 0;
@@ -25,7 +25,7 @@ struct KeyEdit {
   bool operator==(const KeyEdit&) const = default;
 };
 
-// Returns the edits of one head, from ranges as passed to kernels::Attention.
+// Returns the edits that apply to one head, from the ranges in HeadPositions.
 inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
                                         std::span<const KeyFactor> factors, int64_t head) {
   std::vector<KeyEdit> edits;
@@ -51,14 +51,15 @@ struct KeyEdits {
   int count = 0;
   bool operator==(const KeyEdits&) const = default;
 
-  // Whether one edit hides all keys [first, last).
+  // Whether a single edit hides all keys [first, last).
   MIDSCOPE_CUDA_BODY bool Hide(int64_t first, int64_t last) const {
     for (int i = 0; i < count; ++i) {
       if (data[i].begin <= first && data[i].end >= last && data[i].logit == -INFINITY) return true;
     }
     return false;
   }
-  // Return the term that is added to a key's logit, and the factor of its weight.
+  // LogitOf: sum of the terms for a key's logit. WeightOf: product of the factors of a key's
+  // weight.
   MIDSCOPE_CUDA_BODY float LogitOf(int64_t key) const {
     float logit = 0;
     for (int i = 0; i < count; ++i) {
@@ -88,16 +89,16 @@ struct AttentionHead {
   Table k;
   Table far_q;
   Table far_k;
-  float scale = 1;  // factor of the logits
-  float slope = 0;  // ALiBi's
+  float scale = 1;  // factor of the product q k
+  float slope = 0;  // ALiBi slope
   float inverse_temperature = 1;
-  float sink = -INFINITY;  // a logit without a value; -infinity: none
+  float sink = -INFINITY;  // logit of the attention sink; -infinity: none
   KeyEdits edits;
   bool operator==(const AttentionHead&) const = default;
 };
 
-// Returns the softmax input for a scaled product, before edits of keys: applies the soft cap (0:
-// none), adds ALiBi for a key `distance` rows after the query, and multiplies by `factor`.
+// Returns the softmax input for a scaled product q k, before key edits: applies the soft cap (0:
+// none), adds slope * distance (ALiBi; distance: key row - query row), and multiplies by `factor`.
 MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, float distance,
                                  float factor) {
   if (softcap > 0) product = softcap * tanhf(product / softcap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attention of a few query rows, in float32 whatever the dtype of queries, keys and values: the
-// logits (row_softmax.h computes their softmax) and the weighted sums of values. Keys are updated
-// and rotated while they are read.
+// Attention of few query rows, in float32 for any dtype of queries, keys and values: kernels for
+// the logits and for the weighted sums of values (row_softmax.h computes the weights). Keys are
+// updated and rotated while they are read.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace midscope::kernels::cuda {
 
-// logits [heads, query_rows, keys] = scale q k^T, with far tables for keys at least `near` rows
-// before the query. Keys are rows [first_key, first_key + keys) of k; keys that a query must not
-// see also get a logit. With `amount`, key j is k[j] - amount[j] direction, without rounding (a
-// what-if of a channel). Layouts as in AttentionArguments; head_dim must be a multiple of 8 up to
-// 256.
+// Computes logits [heads, query_rows, keys] = scale q k^T, with far tables for keys at least `near`
+// rows before the query, for the keys in rows [first_key, first_key + keys) of k, including keys
+// that a query must not see. With `amount`, uses k[j] - amount[j] direction as key j, without
+// rounding (RankOneUpdate, for what-if runs). Layouts as in AttentionArguments; head_dim must be a
+// multiple of 8 up to 256.
 template <class T>
 struct RowLogitsArguments {
   const T* q = nullptr;
@@ -35,16 +35,16 @@ struct RowLogitsArguments {
   int head_dim = 0;
   const AttentionHead* tables = nullptr;  // [heads]
   const float* amount = nullptr;          // [rows of k], or null
-  const float* direction = nullptr;       // [key_value_heads, head_dim]
+  const float* direction = nullptr;       // [key_value_heads, head_dim]: times amount, subtracted
 };
 
 constexpr int kRowHeadDim = 256;
 constexpr int kKeysOfBlock = 256;
-// 2^kKeyThreadBits threads share a key.
+// 2^kKeyThreadBits threads process a key together.
 constexpr int kKeyThreadBits = 3;
 constexpr int kKeyThreads = 1 << kKeyThreadBits;
-// Heads per block. A block loads angles once for heads with the same table, and a key once for
-// heads of its group; the angles of a key take more bytes than the key.
+// Heads per thread block. A block loads angles once for heads with the same rotary table, and a key
+// once for heads of the same KV group; angles of a key take more bytes than the key.
 constexpr int kHeadsOfBlock = 4;
 
 template <class T>
@@ -53,15 +53,15 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-// Returns the number of heads in the block that begins with first_head.
+// Returns the number of heads of the thread block that begins with first_head.
 template <class T>
 MIDSCOPE_CUDA_BODY int HeadsOfBlock(const RowLogitsArguments<T>& a, int64_t first_head) {
   const int64_t left = a.heads - first_head;
   return left < kHeadsOfBlock ? static_cast<int>(left) : kHeadsOfBlock;
 }
 
-// The offset in a row at which the key of each of the block's heads begins; missing heads use the
-// last head's. 32 bits, because a 64-bit division takes a thread a hundred operations.
+// For each head of a thread block, the offset of the head's key in a row of k; missing heads repeat
+// the last. In 32 bits, because a 64-bit division takes about a hundred operations.
 struct KeyColumns {
   int of[kHeadsOfBlock];
 };
@@ -80,13 +80,13 @@ MIDSCOPE_CUDA_BODY bool AreOne(const KeyColumns& columns) {
   return columns.of[0] == columns.of[kHeadsOfBlock - 1];
 }
 
-// Calls work(std::bool_constant<kChanged>()) for the kernel variant that the rows need.
+// Calls work(std::bool_constant<kChanged>()): true if the arguments have an update of the keys.
 template <class T, class Work>
 void WithVariantOf(const RowLogitsArguments<T>& a, const Work& work) {
   a.amount ? work(std::true_type()) : work(std::false_type());
 }
 
-// kChanged: with an update of the keys. keys_of_block: number of keys per thread block.
+// Kernel body for logits. kChanged: keys are updated. keys_of_block: keys per thread block.
 template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
  public:
@@ -111,8 +111,8 @@ class RowLogitsBlock {
     });
   }
 
-  // The block's threads call write(head, key, logit), with the head counted from the block's first
-  // head and the key from first_key.
+  // Computes the block's logits. Threads call write(head, key, logit); head counts from the block's
+  // first head, key from first_key.
   template <class Write>
   MIDSCOPE_CUDA_BODY void Run(const Write& write) {
     machine_.Each([&](int thread) { RotateQueries(thread); });
@@ -135,13 +135,13 @@ class RowLogitsBlock {
   };
 
   // Writes the logits of the block's keys. multiply(key, first chunk, products) must add the
-  // products of every kKeyThreads-th chunk.
+  // products q k of every kKeyThreads-th chunk of the key.
   template <class Multiply, class Write>
   MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply, const Write& write) {
     typename Machine::template PerThread<Products> products(machine_);
     for (int at = 0; at < keys_of_block_; at += kRowThreads / kKeyThreads) {
       const int64_t first = machine_.block().x * keys_of_block_ + at;
-      machine_.ReadAgain();  // four queries would fill the registers
+      machine_.ReadAgain();  // keeps queries out of registers
       machine_.Each([&](int thread) {
         products[thread] = {};
         const int64_t key = first + thread / kKeyThreads;
@@ -162,7 +162,7 @@ class RowLogitsBlock {
     }
   }
 
-  // Uses one warp for each head and table.
+  // Rotates the queries into shared memory, with one warp for each head and table (near, far).
   MIDSCOPE_CUDA_BODY void RotateQueries(int thread) const {
     static_assert(kRowThreads == 2 * kHeadsOfBlock * kWarp && kRowHeadDim <= kWarp * kChunk);
     const int head = thread / kWarp % kHeadsOfBlock;
@@ -181,7 +181,7 @@ class RowLogitsBlock {
 
   MIDSCOPE_CUDA_BODY bool IsFar(int64_t key) const { return a_.near > 0 && row_ - key >= a_.near; }
 
-  // Loads 8 values of a key from column `at` of its row on, after the update.
+  // Loads 8 values of a key, from column `at` of k's row on, and applies the update.
   MIDSCOPE_CUDA_BODY void LoadKey(int64_t key, int64_t at, float* values) const {
     Load(a_.k + key * a_.k_stride + at, values);
     if constexpr (kChanged) {
@@ -199,8 +199,8 @@ class RowLogitsBlock {
     return sum;
   }
 
-  // Adds the products of the queries of kHeads heads, from `head` on, with a chunk of their keys,
-  // which are rotated by one table; kSharedKeys is 1 if the heads share a key.
+  // Adds the products of queries and a chunk of a key for kHeads heads, from `head` on, which use
+  // the same rotary table. kSharedKeys: 1 if the heads share a key, else kHeads.
   template <int kHeads, int kSharedKeys>
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
                                    Products& products) const {
@@ -240,7 +240,7 @@ class RowLogitsBlock {
     }
   }
 
-  // For heads with separate tables, or if there are fewer heads.
+  // Adds the products head by head: for heads with separate tables, or fewer than kHeadsOfBlock.
   MIDSCOPE_CUDA_BODY void MultiplyApart(int64_t key, int first_chunk, Products& products) const {
     MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
       if (head >= heads_) break;
@@ -271,19 +271,19 @@ class RowLogitsBlock {
   int64_t first_head_;
   int heads_;
   KeyColumns columns_;
-  Table table_;  // of the first head's keys
+  Table table_;  // rotary table for keys of the first head
   Table far_table_;
   float* queries_;
   float* far_queries_;
 };
 
-// sums [parts, query_rows, heads, head_dim]: for each part of kKeysOfBlock keys, the sum of weights
-// times values. weights: the weight of key j for row r and head h is at r * row_stride + h *
+// Computes sums [parts, query_rows, heads, head_dim]: for each part of kKeysOfBlock keys, the sum
+// of weights times values. The weight of key j for row r and head h is at r * row_stride + h *
 // head_stride + j.
 template <class T>
 struct RowValuesArguments {
   const float* weights = nullptr;
-  const T* v = nullptr;  // of the first key
+  const T* v = nullptr;  // values of the first key
   float* sums = nullptr;
   int64_t row_stride = 0;
   int64_t head_stride = 0;
@@ -313,7 +313,7 @@ template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void RowValuesBlock(Machine& machine, const RowValuesArguments<T>& a) {
   const BlockIndex block = machine.block();
   const int chunks = a.head_dim / kChunk;
-  const int groups = kRowThreads / chunks;  // each thread of a group processes one chunk
+  const int groups = kRowThreads / chunks;  // a group of threads, one per chunk, processes a key
   auto* sums = machine.template Shared<Chunk>(kRowThreads);
   const int64_t first = block.x * kKeysOfBlock;
   const int64_t last = first + kKeysOfBlock < a.keys ? first + kKeysOfBlock : a.keys;
@@ -324,7 +324,7 @@ MIDSCOPE_CUDA_BODY void RowValuesBlock(Machine& machine, const RowValuesArgument
     for (int64_t key = first + thread / chunks; thread / chunks < groups && key < last;
          key += groups) {
       const float weight = weights[key];
-      if (weight == 0) continue;  // a hidden key may contain any bits
+      if (weight == 0) continue;  // values of a hidden key may be undefined
       float values[kChunk];
       Load(v + key * a.v_stride + thread % chunks * kChunk, values);
       MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum.of[i] += weight * values[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions by which a GPU's thread reads the small numbers of a block; see block_formats.h.
+// Functions to unpack the small integers of quantised blocks on a GPU; see block_formats.h.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace midscope::kernels::cuda {
 
-// Reads a number at an address that is a multiple of its size.
+// Reads a number at an address that is a multiple of sizeof(Number).
 template <class Number>
 MIDSCOPE_CUDA_BODY Number ReadNumber(const uint8_t* at) {
 #ifdef __CUDACC__
@@ -47,10 +47,10 @@ MIDSCOPE_CUDA_BODY uint32_t ReadWord(const uint8_t* at) {
   }
 }
 
-// A byte times this is a word with four copies of the byte.
+// byte * kEveryByte is a word with four copies of the byte.
 constexpr uint32_t kEveryByte = 0x01010101;
 
-// 8 bytes of a block.
+// 8 bytes of a quantised block, as two words.
 struct Eight {
   uint32_t word[2];
 
@@ -63,7 +63,7 @@ struct Eight {
     mask *= kEveryByte;
     return {{(word[0] >> bit) & mask, (word[1] >> bit) & mask}};
   }
-  // Returns each byte with the byte of `high` placed above its lowest `bits` bits.
+  // Returns each byte with the corresponding byte of `high`, shifted left by `bits`, added.
   MIDSCOPE_CUDA_BODY Eight Below(const Eight& high, int bits) const {
     return {{word[0] | high.word[0] << bits, word[1] | high.word[1] << bits}};
   }
@@ -79,23 +79,23 @@ MIDSCOPE_CUDA_BODY Eight ReadEight(const uint8_t* at) {
   }
 }
 
-// Returns each of the lowest 8 bits in a separate byte.
+// Returns 8 bytes; byte i is bit i of `bits`.
 MIDSCOPE_CUDA_BODY Eight BitsToBytes(uint32_t bits) {
-  // In the product with a nibble, bit i of the nibble, times 2^(7 i), is at bit 8 i; no two partial
-  // products overlap there.
+  // Multiplying a nibble by kSpread puts bit i of the nibble at bit 8 i; partial products do not
+  // overlap at these bits.
   constexpr uint32_t kSpread = 0x00204081;
   return {{(bits & 15) * kSpread & kEveryByte, ((bits >> 4) & 15) * kSpread & kEveryByte}};
 }
 
 MIDSCOPE_CUDA_BODY Float16 ReadHalf(const uint8_t* at) { return Float16{ReadNumber<uint16_t>(at)}; }
 
-// Returns n - zero exactly, for n below 2^22: the float 2^23 + n has the bits of n at the end of
-// its mantissa. GPUs add faster than they convert.
+// Returns n - zero as an exact float, for n below 2^22, by an addition, which is faster on GPUs
+// than a conversion: the float 2^23 + n has the bits of n at the end of the mantissa.
 MIDSCOPE_CUDA_BODY float Centred(uint32_t n, int zero) {
   return std::bit_cast<float>(0x4b000000u | n) - (8388608.0f + static_cast<float>(zero));
 }
 
-// Returns (word & mask) | power in one operation: nvcc emits two if both constants are known.
+// Returns (word & mask) | power in one instruction; nvcc would emit two for constant operands.
 MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t mask) {
 #ifdef __CUDACC__
   constexpr int kAndThenOr = (0xf0 & 0xcc) | 0xaa;
@@ -109,9 +109,9 @@ MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t m
 #endif
 }
 
-// Returns Centred for the field of the word at `bit` with `mask`, both known at compile time. The
-// mantissa holds the field at its position in the word, with the exponent for which the field's
-// lowest bit has the value 1.
+// Returns Centred(n, zero) for the bit field n of a word at `bit` with `mask`, both known at
+// compile time, without shifting it: chooses the exponent for which the field's lowest bit has the
+// value 1 in the mantissa.
 MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int zero) {
   constexpr int kMantissa = 23;
   constexpr int kHigh = 16;
@@ -124,7 +124,7 @@ MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int
          (std::bit_cast<float>(power) + static_cast<float>(zero));
 }
 
-// Returns for each of 8 bytes the field at `bit` with `mask`, minus zero.
+// Returns in numbers [8] for each byte the bit field at `bit` with `mask`, minus `zero`.
 MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask, int zero,
                                      float* numbers) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
@@ -132,7 +132,7 @@ MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask,
   }
 }
 
-// A block of a row in the layout of GPU memory (device_rows.h).
+// Addresses of a block's data in the layout of GPU memory (device_rows.h).
 struct BlockBytes {
   const uint8_t* together;
   const uint8_t* apart;
@@ -145,18 +145,18 @@ struct BlockOf {
   static constexpr int64_t kBytes = bytes;
   static constexpr int64_t kApart = BytesApartOf(type).there;
   static constexpr int64_t kTogether = bytes - BytesApartOf(type).count;
-  // The alignment of a block's numbers (or their own size).
+  // Alignment of the numbers in a block, in bytes.
   static constexpr int kAligned =
       static_cast<int>((kTogether & -kTogether) < 8 ? (kTogether & -kTogether) : 8);
 
-  // Returns the i-th of the `blocks` blocks of a row.
+  // Returns the i-th of the `blocks` blocks in a row.
   MIDSCOPE_CUDA_BODY static BlockBytes Block(const uint8_t* row, int64_t blocks, int64_t i) {
     return {row + i * kTogether, row + blocks * kTogether + i * kApart};
   }
 };
 
-// Selects four of the eight bytes of low and high, by the lowest 3 bits of each of the selector's
-// lowest 4 nibbles; the nibbles' highest bit must be 0.
+// Returns four of the eight bytes of low (0 to 3) and high (4 to 7), as the selector's lowest 4
+// nibbles state (CUDA's __byte_perm); nibbles must be at most 7.
 MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selector) {
 #ifdef __CUDACC__
   return __byte_perm(low, high, selector);
@@ -170,7 +170,7 @@ MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selec
 #endif
 }
 
-// The values of 16 nibbles, plus 128, 4 per number, because GPU registers cannot be indexed.
+// Lookup table of 16 nibble values, plus 128, four per word: GPU registers can't be indexed.
 struct NibbleTable {
   uint32_t quarter[4] = {};
 
@@ -180,7 +180,7 @@ struct NibbleTable {
     }
   }
 
-  // Returns the values of the lowest 4 nibbles, one byte each.
+  // Returns the table's values (plus 128) of the lowest 4 nibbles, one byte each.
   MIDSCOPE_CUDA_BODY uint32_t Of(uint32_t nibbles) const {
     const uint32_t within_half = nibbles & 0x7777u;
     const uint32_t first = Permuted(quarter[0], quarter[1], within_half);
@@ -189,11 +189,11 @@ struct NibbleTable {
   }
 };
 
-// Returns the numbers of a group of nibbles.
+// Returns in numbers [8] the table's values for a group of nibbles in `quants`.
 MIDSCOPE_CUDA_BODY void TableNumbers(NibbleTable table, const Eight& quants, int group,
                                      float* numbers) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; i += 2) {
-    // Both nibbles of each of two bytes are looked up.
+    // Looks up both nibbles of each of two bytes.
     const uint32_t four = table.Of(quants.word[i / 4] >> At(i % 4, 8));
     numbers[i] = CentredField(four, At(group, 8), 255, 128);
     numbers[i + 1] = CentredField(four, At(group, 8, 16), 255, 128);

@@ -27,7 +27,7 @@
 
 namespace midscope::kernels::cuda {
 
-// Computes the elements of a group: [8].
+// Computes the 8 elements of a group.
 template <class Format>
 MIDSCOPE_CUDA_BODY void GroupValues(const typename Format::Bits& bits, int group, float* values) {
   Format::Numbers(bits, group, values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Code shared by kernels that process rows of float32, bfloat16 or float16 values: chunks of 8
-// values, and sums over a block's threads.
+// Code shared by GPU kernels that process rows of float32, bfloat16 or float16 values: chunks of 8
+// values, and sums over the threads of a block.
 #pragma once
 
 #include <type_traits>
@@ -12,16 +12,16 @@ namespace midscope::kernels::cuda {
 
 constexpr int kRowThreads = 256;
 
-// Number of elements that a thread reads together.
+// Number of elements that a thread reads at once.
 constexpr int kChunk = 8;
 
-// Values that are read or written together.
+// Four float32 values that are read or written with one instruction.
 struct alignas(16) Four {
   float of[4];
 };
 
-// Loads 8 values from a 16-byte aligned address. T: BFloat16 or Float16; there are overloads for
-// float.
+// Load and Keep read and write 8 values at a 16-byte aligned address. T: BFloat16 or Float16;
+// overloads exist for float.
 template <class T>
 MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
@@ -31,7 +31,7 @@ MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
 }
 template <class T>
 MIDSCOPE_CUDA_BODY void Load(const T* at, float* values) {
-  // A copy, because a reference would be read 4 bytes at a time.
+  // Copies, because compilers read through a reference 4 bytes at a time.
   const Words words = *reinterpret_cast<const Words*>(at);
   Unpack<T>(words, values);
 }
@@ -77,7 +77,7 @@ MIDSCOPE_CUDA_BODY void KeepAs(Dtype dtype, const float* values, void* to, int64
   }
 }
 
-// Writes one value.
+// Writes one value as element `at` of an array with a dtype known at run time.
 MIDSCOPE_CUDA_BODY void KeepOneAs(Dtype dtype, float value, void* to, int64_t at) {
   switch (dtype) {
     case Dtype::kFloat32:
@@ -112,7 +112,7 @@ MIDSCOPE_CUDA_BODY float RoundedOne(Dtype dtype, float value) {
   }
 }
 
-// Returns a number of threads in whole warps, as many as have work, up to `most`.
+// Returns the number of threads for `items` items: rounded up to whole warps, at most `most`.
 inline int ThreadsFor(int64_t items, int most) {
   const int64_t threads = (items + kWarp - 1) / kWarp * kWarp;
   return threads < most ? static_cast<int>(threads) : most;
@@ -124,7 +124,7 @@ inline Grid RowChunkGrid(int64_t rows, int64_t width) {
   return {rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
 }
 
-// Calls work(row, first element of the chunk) in each thread of such a grid.
+// Calls work(row, first element of the chunk) in each thread of a RowChunkGrid.
 template <class Machine, class Work>
 MIDSCOPE_CUDA_BODY void EachRowChunk(Machine& machine, int64_t width, const Work& work) {
   const BlockIndex block = machine.block();
@@ -138,8 +138,9 @@ struct Number {
   float value = 0;
 };
 
-// Sets every thread's number to the result of combine over the numbers of the warps' first threads.
-// `shared` [threads / kWarp] must not be used by other code from the last barrier to the next.
+// Sets the number of every thread to the combination of the numbers of the first threads of all
+// warps. `shared` [threads / kWarp] must not be used by other code from the last barrier to the
+// next.
 template <class Machine, class Numbers, class Combine>
 MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* shared,
                                      const Combine& combine) {
@@ -155,13 +156,13 @@ MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* 
   machine.Barrier();
 }
 
-// Gives all threads the sum of the threads' numbers.
+// Sets the number of every thread to the sum over all threads of the block.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shared) {
   machine.template GroupSum<5>([&](int thread) -> float& { return numbers[thread].value; });
   CombineWarps(machine, numbers, shared, [](float a, float b) { return a + b; });
 }
-// Gives all threads the largest of the threads' numbers.
+// Sets the number of every thread to the maximum over all threads of the block.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockMax(Machine& machine, Numbers& numbers, float* shared) {
   machine.template GroupMax<5>([&](int thread) -> float& { return numbers[thread].value; });

@@ -22,13 +22,13 @@ struct CodedOf : BlockOf<type, 256, bytes> {
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) { return bundle * 32 + group * 8; }
 };
 
-// Reads an entry of 8 elements.
+// Reads entry `index` of a code book with entries of 8 elements.
 template <int kCount>
 MIDSCOPE_CUDA_BODY Eight EntryOf(const CodeBook<kCount, 8>& book, uint32_t index) {
   return ReadEight<8>(reinterpret_cast<const uint8_t*>(book.entries[index]));
 }
 
-// Reads two entries of 4 elements.
+// Reads two entries of a code book with entries of 4 elements.
 template <int kCount>
 MIDSCOPE_CUDA_BODY Eight EntriesOf(const CodeBook<kCount, 4>& book, uint32_t first,
                                    uint32_t second) {
@@ -36,18 +36,18 @@ MIDSCOPE_CUDA_BODY Eight EntriesOf(const CodeBook<kCount, 4>& book, uint32_t fir
            ReadWord<4>(reinterpret_cast<const uint8_t*>(book.entries[second]))}};
 }
 
-// Computes the elements' magnitudes, negated where the lowest 8 bits of `signs` are set.
+// Computes 8 numbers from their magnitudes; bit i of `signs` negates number i.
 MIDSCOPE_CUDA_BODY void SignedNumbers(Eight magnitudes, uint32_t signs, float* numbers) {
   const Eight negative = BitsToBytes(signs);
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 2; ++i) {
-    // 128 plus the number: 128 + m, or its complement plus one.
+    // Each byte: 128 + magnitude, or its complement plus one, which is 128 - magnitude.
     const uint32_t above = magnitudes.word[i] | 128 * kEveryByte;
     magnitudes.word[i] = (above ^ negative.word[i] * 255) + negative.word[i];
   }
   CentredBytes(magnitudes, 0, 255, 128, numbers);
 }
 
-// Computes the elements of an entry of kIQ1Book, minus 1 if `down` is not 0, else plus 1.
+// Computes the 8 elements of entry `index` of kIQ1Book, minus 1 if `down` is not 0, else plus 1.
 MIDSCOPE_CUDA_BODY void ShiftedNumbers(uint32_t index, uint32_t down, float* numbers) {
   Eight entry = EntryOf(kIQ1Book, index);
   const uint32_t shift = down != 0 ? 0 - kEveryByte : kEveryByte;
@@ -57,17 +57,18 @@ MIDSCOPE_CUDA_BODY void ShiftedNumbers(uint32_t index, uint32_t down, float* num
   CentredBytes(entry, 0, 255, 128, numbers);
 }
 
-// Returns d times an odd multiple of `unit`.
+// Returns the step d * (2 * scale + 1) * unit.
 MIDSCOPE_CUDA_BODY float OddStep(Float16 d, float unit, uint32_t scale) {
   return FloatOf(d) * unit * Centred(2 * scale + 1, 0);
 }
 
-// The step of IQ2_XS and IQ2_S: `scales` holds one per half of the part.
+// Returns a group's step for IQ2_XS and IQ2_S; `scales` has a nibble per half of the part.
 MIDSCOPE_CUDA_BODY float NibbleStep(Float16 d, uint32_t scales, int group) {
   return OddStep(d, 0.125f, scales >> At(group / 2, 4) & 15);
 }
 
-// Layout: d; per part, four indices [4], then four times seven signs and a scale in 32 bits.
+// Block layout: scale d; per part of 32 elements, four indices [4], then four times seven signs and
+// a scale in 32 bits.
 struct IQ2XXS : CodedOf<BlockType::kIQ2_XXS, 66> {
   struct Bits {
     Eight codes;
@@ -85,7 +86,7 @@ struct IQ2XXS : CodedOf<BlockType::kIQ2_XXS, 66> {
   }
 };
 
-// Layout: d, indices of 9 bits with seven signs each [32], scales [8] as nibbles.
+// Block layout: scale d, indices [32] of 9 bits with seven signs each, scales [8] as nibbles.
 struct IQ2XS : CodedOf<BlockType::kIQ2_XS, 74> {
   struct Bits {
     Eight codes;
@@ -105,8 +106,8 @@ struct IQ2XS : CodedOf<BlockType::kIQ2_XS, 74> {
   }
 };
 
-// Layout: d, low bytes of the indices [32], signs [32], two high bits of the indices [8], scales
-// [8] as nibbles.
+// Block layout: scale d, low bytes of the indices [32], signs [32], two high bits of each index
+// [8], scales [8] as nibbles.
 struct IQ2S : CodedOf<BlockType::kIQ2_S, 82> {
   struct Bits {
     uint32_t low;
@@ -131,7 +132,7 @@ struct IQ2S : CodedOf<BlockType::kIQ2_S, 82> {
   }
 };
 
-// Layout: d, indices [64]; per part, four times seven signs and a scale in 32 bits.
+// Block layout: scale d, indices [64]; per part, four times seven signs and a scale in 32 bits.
 struct IQ3XXS : CodedOf<BlockType::kIQ3_XXS, 98> {
   struct Bits {
     Eight indices;
@@ -153,14 +154,15 @@ struct IQ3XXS : CodedOf<BlockType::kIQ3_XXS, 98> {
   }
 };
 
-// Layout: d, low bytes of the indices [64], their high bits [8], signs [32], scales [4] as nibbles.
+// Block layout: scale d, low bytes [64] and high bits [8] of the indices, signs [32], nibble scales
+// [4].
 struct IQ3S : CodedOf<BlockType::kIQ3_S, 110> {
   struct Bits {
     Eight low;
     uint32_t signs;
     Float16 d;
     uint8_t high;
-    uint8_t scales;  // of two parts
+    uint8_t scales;  // scales of two parts
     int part;
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
@@ -184,8 +186,8 @@ struct IQ3S : CodedOf<BlockType::kIQ3_S, 110> {
   }
 };
 
-// Layout: d, low bytes of the indices [32]; per part, their high bits (three each), a scale and the
-// part's shift in 16 bits.
+// Block layout: scale d, low bytes of the indices [32]; per part of 32 elements, in 16 bits, three
+// high bits per index, a scale and the sign of the shift.
 struct IQ1S : CodedOf<BlockType::kIQ1_S, 50> {
   struct Bits {
     uint32_t low;
@@ -206,8 +208,8 @@ struct IQ1S : CodedOf<BlockType::kIQ1_S, 50> {
   }
 };
 
-// Layout: low bytes of the indices [32], per index its high bits and its shift as a nibble [16],
-// scales of three bits, four in each of four 16-bit numbers, whose highest nibbles are d.
+// Block layout: low bytes of the indices [32]; nibbles [16] with the high bits and the shift of an
+// index; four 16-bit numbers with four scales of three bits each, whose highest nibbles form d.
 struct IQ1M : CodedOf<BlockType::kIQ1_M, 56> {
   struct Bits {
     Eight scales;

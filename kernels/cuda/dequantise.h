@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dequantises rows of blocks in GGUF's formats to float32, bfloat16 or float16 on a GPU; writing
-// the result limits the speed.
+// GPU kernel that dequantises rows of blocks in GGUF's formats to float32, bfloat16 or float16;
+// writing the result limits the speed.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace midscope::kernels::cuda {
 
-// out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
-// kernels::DequantiseRows for the columns from first_column on of rows with row_columns columns.
-// Rows have stride row_bytes and the layout of device_rows.h; all column counts are whole blocks,
-// or multiples of 8 for formats of single numbers.
+// Computes out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
+// kernels::DequantiseRows for `columns` columns, from first_column on, of rows with row_columns
+// columns. Rows have stride row_bytes and the layout of device_rows.h; all column counts are whole
+// blocks, or multiples of 8 for formats of single numbers.
 struct DequantiseArguments {
   const uint8_t* blocks = nullptr;
   int64_t row_bytes = 0;
@@ -26,7 +26,7 @@ struct DequantiseArguments {
   int64_t columns = 0;
 };
 
-// Number of bundles in a row. constexpr, because it is also used for grids on the CPU.
+// Returns the number of bundles (block_formats.h) in a row. Also called on the CPU, for grids.
 template <class Format>
 constexpr int64_t BundlesOf(int64_t columns) {
   return columns / Format::kElements * Format::kBundles;

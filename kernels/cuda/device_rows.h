@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The layout of rows of GGUF's blocks in GPU memory: the bytes of each block that prevent aligning
-// the rest to 4, 8 or 16, mostly its scale, are stored after all blocks of the row. Threads then
-// read the rest 8 bytes at a time. (A block of Q4_0 has 18 bytes; in the file's layout, only 2 can
-// be read at a time.) Scales of 6 bits are stored as one byte each, because unpacking them from 12
-// bytes costs a thread as much as all its other work on a bundle.
+// The layout of rows of GGUF's blocks in GPU memory. In each block, a few bytes (mostly the scale)
+// prevent aligning the rest to 4, 8 or 16; they are stored after all blocks of the row, so that
+// threads can read the rest 8 bytes at a time. (A block of Q4_0 has 18 bytes; in the file's layout,
+// only 2 can be read at a time.) Scales of 6 bits are stored as one byte each, because unpacking
+// them from 12 bytes costs a thread as much as all other work on a bundle.
 //
 //     std::vector<std::byte> row(DeviceRowBytes(type, columns));
 //     ArrangeRow(type, columns, row_of_the_file, row.data());
@@ -17,8 +17,8 @@
 
 namespace midscope::kernels::cuda {
 
-// The bytes of a block that are stored separately: those from byte `first` on, at the block's
-// beginning or end. `there`: their number in GPU memory.
+// The bytes of a block that are stored after the row's blocks: `count` bytes from byte `first` on,
+// at the block's beginning or end. `there`: number of bytes in GPU memory.
 struct BytesApart {
   int64_t first = 0;
   int64_t count = 0;
@@ -37,7 +37,7 @@ constexpr BytesApart BytesApartOf(BlockType type) {
     case BlockType::kIQ2_S:
     case BlockType::kIQ3_XXS:
     case BlockType::kIQ3_S:
-      return {0, 2, 2};  // the step
+      return {0, 2, 2};  // step (scale)
     case BlockType::kQ4_1:
       return {0, 4, 4};  // step and minimum
     case BlockType::kMXFP4:
@@ -45,7 +45,7 @@ constexpr BytesApart BytesApartOf(BlockType type) {
     case BlockType::kQ2_K:
       return {80, 4, 4};
     case BlockType::kQ3_K:
-      return {96, 14, 14};  // with the scales of 16 elements
+      return {96, 14, 14};  // d and the scales of 16 elements each
     case BlockType::kQ4_K:
     case BlockType::kQ5_K:
       return {0, 16, 20};  // steps of scales and of minima, then scales and minima, one byte each
@@ -60,7 +60,7 @@ constexpr BytesApart BytesApartOf(BlockType type) {
   }
 }
 
-// Returns the distance between rows, which makes each row begin at a multiple of 16.
+// Returns the row stride in bytes, a multiple of 16.
 inline int64_t DeviceRowBytes(BlockType type, int64_t columns) {
   constexpr int64_t kAligned = 16;
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
@@ -69,9 +69,8 @@ inline int64_t DeviceRowBytes(BlockType type, int64_t columns) {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
 
-// Unpacks the first bytes of a block of Q4_K or Q5_K to `to` [20]: d and dmin, the factors of
-// scales and minima; then scales and minima of the first two parts of 32 elements, of the next two,
-// ...
+// Unpacks the header of a Q4_K or Q5_K block to `to` [20]: d and dmin, the factors of scales and
+// minima; then scales and minima of the first two parts of 32 elements, of the next two, ...
 inline void UnpackScales(const std::byte* from, std::byte* to) {
   constexpr std::byte kSix{63};
   constexpr std::byte kFour{15};
@@ -86,14 +85,14 @@ inline void UnpackScales(const std::byte* from, std::byte* to) {
   };
   for (int i = 0; i < 4; ++i) {
     keep(i, scales[i] & kSix, minima[i] & kSix);
-    // The upper bits of the second half are stored above the first half's numbers.
+    // The upper bits of numbers of the second half are stored above the numbers of the first half.
     keep(4 + i, (lower[i] & kFour) | ((scales[i] >> 6) << 4),
          (lower[i] >> 4) | ((minima[i] >> 6) << 4));
   }
 }
 
-// Writes the row at `from` to `to` [DeviceRowBytes(type, columns)] in this layout; bytes after its
-// blocks are set to 0.
+// Converts a row of a file at `from` to this layout, to `to` [DeviceRowBytes(type, columns)]; sets
+// unused bytes to 0.
 inline void ArrangeRow(BlockType type, int64_t columns, const void* from, void* to) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
   const BytesApart apart = BytesApartOf(type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Norms of each head of q and k separately, in one pass over memory with the arithmetic of
-// kernels/normalise.h: float32, rounded on writing. A warp processes one head of a row, or a block
-// one wide head; the norm over a whole projection is one head.
+// Norms of each head of q or k separately, in one pass over memory, with the arithmetic of
+// kernels/normalise.h: float32, rounded on writing. A warp processes one head of a row; a thread
+// block processes a wide head. For a norm over a whole projection, pass one head.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct HeadNormArguments {
   int64_t rows = 0;
   int64_t heads = 0;
   int head_dim = 0;
-  int64_t weight_stride = 0;  // from one head's weights to the next; 0: all heads share the weights
+  int64_t weight_stride = 0;  // between the weights of two heads; 0: all heads share `weight`
   float epsilon = 0;
-  bool centred = false;  // a layer norm; else an RMS norm
+  bool centred = false;  // true: layer norm; false: RMS norm
 };
 
-// Number of values that a warp can hold in registers.
+// Maximum head_dim for one warp per head: the number of values that a warp can hold in registers.
 constexpr int kMostOfWarp = kWarp * kChunk * kHeldChunks;
 
 template <class T>
@@ -46,13 +46,13 @@ inline Grid HeadNormGrid(const HeadNormArguments<T>& a) {
   return {a.rows, (a.heads + heads - 1) / heads, 1, threads, 0};
 }
 
-// Calls work(std::bool_constant<kOfBlock>()) for the kernel variant that the heads need.
+// Calls work(std::bool_constant<kOfBlock>()) with kOfBlock = TakesBlockPerHead(a).
 template <class T, class Work>
 void WithVariantOf(const HeadNormArguments<T>& a, const Work& work) {
   TakesBlockPerHead(a) ? work(std::true_type()) : work(std::false_type());
 }
 
-// kOfBlock: TakesBlockPerHead.
+// kOfBlock: a thread block processes one head, instead of a warp.
 template <class T, bool kOfBlock, class Machine>
 class HeadNormBlock {
  public:
@@ -68,7 +68,7 @@ class HeadNormBlock {
       const float* weight = WeightOf(thread);
       EachHeld(thread, [&](int chunk, int i) { Load(weight + i, weights[thread].of[chunk]); });
     });
-    // Weights may be read while the kernel that makes x is still running.
+    // Before this call, only weights may be read: the kernel that computes x may still be running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) {
       const T* x = XOf(thread);
@@ -107,8 +107,8 @@ class HeadNormBlock {
   }
 
   // Calls work(chunk, first element) for the chunks of a head that the thread holds in registers,
-  // and work(first element) for the rest, which exists only with a block per head. The last warps
-  // may have no head.
+  // and work(first element) for other chunks, which exist only with kOfBlock. No calls in warps
+  // beyond the last head.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
     if (HeadOf(thread) >= a_.heads) return;
@@ -124,7 +124,7 @@ class HeadNormBlock {
     }
   }
 
-  // Returns the sum of of(value) over a thread's values.
+  // Returns the sum of of(value) over the thread's values of the head.
   template <class Of>
   MIDSCOPE_CUDA_BODY float Sum(int thread, const Of& of) {
     float sum = 0;
@@ -149,7 +149,8 @@ class HeadNormBlock {
     }
   }
 
-  // If `out` is x, each thread rereads only elements that it writes itself, before it writes them.
+  // Writes the normalised values. If `out` is x, each thread rereads only elements that it writes
+  // later.
   MIDSCOPE_CUDA_BODY void Write(int thread, const HeldChunks& weights) {
     const float mean = means_[thread].value;
     const float scale =

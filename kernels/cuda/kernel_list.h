@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The list of kernels that are launched in the same way: a kernel is a body, NAMEBlock(machine,
-// arguments), with NAMEArguments and NAMEGrid(arguments) in a header of this folder, and one line
-// here. launch.h declares FUNCTION(arguments) for each, launch.cu launches them on a GPU, and tests
-// run them on the CPU (tests/kernels/support/launch_on_host.cpp). Kernels with variants are listed
-// in these files instead.
+// The list of CUDA kernels without variants. Each consists of NAMEBlock(machine, arguments),
+// NAMEArguments and NAMEGrid(arguments) in a header of this folder, and one line here. For each,
+// launch.h declares FUNCTION(arguments), launch.cu launches it on a GPU, and tests run it on the
+// CPU (tests/kernels/support/launch_on_host.cpp). Kernels with variants are listed in these files
+// instead.
 #pragma once
 
 // clang-format off
-// PLAIN(FUNCTION, NAME, "what it computes, in error messages"): for arguments without a type
-// parameter. NARROW(...): for T = BFloat16 and Float16. ANY(...): also for float.
+// PLAIN(FUNCTION, NAME, "purpose, for error messages"): kernel whose arguments have no type
+// parameter. NARROW(...): kernel for T = BFloat16 and Float16. ANY(...): also for T = float.
 #define MIDSCOPE_CUDA_KERNELS(PLAIN, NARROW, ANY)                      \
   PLAIN(FormAngles, Angles, "angles of rotary embedding")              \
   PLAIN(SplitRows, SplitRows, "rows of keys and values")               \
@@ -25,8 +25,8 @@
   ANY(Activate, Activate, "activation")
 // clang-format on
 
-// Instantiates all of them, and those with variants, for their types. Used at the end of a source
-// that defines the functions of launch.h.
+// Instantiates all kernels, including those with variants, for all types. Used at the end of a
+// source that defines the functions of launch.h.
 #define MIDSCOPE_NOT_TYPED(Function, Name, what)
 #define MIDSCOPE_NARROW(Function, Name, what)               \
   template void Function(const Name##Arguments<BFloat16>&); \

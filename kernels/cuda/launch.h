@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Launches the kernels of this folder on the current GPU, on its default stream or that of
-// OnStream, after earlier work there. All pointers, including those within arguments, must point to
-// the GPU's memory. Throws LaunchError if the GPU does not accept the work; faults of a kernel
-// itself are reported when its results are read.
+// Launches the kernels of this folder on the current GPU, on the default stream or the stream of
+// OnStream, in order. All pointers, including those in arguments, must point to GPU memory. Throws
+// LaunchError if the launch fails; errors during a kernel are reported when its results are read.
 #pragma once
 
 #include <stdexcept>
@@ -28,7 +27,7 @@ class LaunchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// During its lifetime, this thread's kernels are launched on a given stream of the current GPU.
+// Scope guard: kernels of this thread are launched on the given stream of the current GPU.
 class OnStream {
  public:
   explicit OnStream(void* stream);  // a cudaStream_t
@@ -50,11 +49,11 @@ MIDSCOPE_CUDA_KERNELS(MIDSCOPE_DECLARE, MIDSCOPE_DECLARE_TYPED, MIDSCOPE_DECLARE
 
 void RowSoftmax(const RowSoftmaxArguments& arguments);
 
-// For T = BFloat16 and Float16. HasAttention(head_dim) must be true.
+// Defined for T = BFloat16 and Float16. Requires HasAttention(head_dim).
 template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim);
 
-// For T = float, BFloat16 and Float16.
+// Defined for T = float, BFloat16 and Float16.
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments);
 template <class T>
@@ -64,7 +63,7 @@ void Normalise(const NormaliseArguments<T>& arguments);
 template <class T>
 void NormaliseHeads(const HeadNormArguments<T>& arguments);
 
-// `type` is the type of the blocks.
+// `type`: format of the quantised blocks.
 void Dequantise(BlockType type, const DequantiseArguments& arguments);
 void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The interface that CUDA kernel bodies use, so that the same source runs on a GPU and in tests
-// without one. A body is a template over a machine and describes one block of threads:
+// without one. A kernel body is a template over a machine and describes one thread block:
 //
 //     template <class Machine>
 //     MIDSCOPE_CUDA_BODY void Scale(Machine& machine, const ScaleArguments& a) {
@@ -10,11 +10,11 @@
 //       machine.Each([&](int thread) { a.out[thread] = values[63 - thread]; });
 //     }
 //
-// On a GPU, a machine is one thread of a block: Each calls its function once, Barrier waits for the
-// other threads (GpuMachine). In tests, HostMachine (tests/kernels/support/host_machine.h) switches
-// between threads at barriers and at warp operations. Values that a thread keeps from one Each to
-// the next must be in a PerThread. Operations of a warp take functions from thread to operand and
-// are called outside Each.
+// On a GPU, a machine (GpuMachine) is one thread of a block: Each calls the function once, Barrier
+// waits for the other threads. In tests, HostMachine (tests/kernels/support/host_machine.h) runs
+// all threads of a block and switches between them at barriers and warp operations. Values that a
+// thread keeps from one Each to the next must be in a PerThread. Warp operations are called outside
+// Each; their arguments are functions that return a thread's operand.
 #pragma once
 
 #include <cmath>
@@ -40,8 +40,8 @@ namespace midscope::kernels::cuda {
 constexpr int kWarp = 32;
 constexpr float kLog2E = 1.44269504f;
 
-// Number of blocks along x, y, z and of threads per block; bytes of memory that a block's threads
-// share.
+// Launch configuration: number of blocks along x, y, z; threads per block; bytes of shared memory
+// per block.
 struct Grid {
   int64_t x = 1;
   int64_t y = 1;
@@ -106,7 +106,7 @@ MIDSCOPE_CUDA_BODY uint32_t PackPair(float low, float high) {
 #endif
 }
 
-// Returns 2^x; relative error 2^-22 on a GPU, 0 below -126.
+// Returns 2^x with relative error 2^-22 on a GPU; 0 for x below -126.
 MIDSCOPE_CUDA_BODY float PowerOfTwo(float x) {
 #ifdef __CUDACC__
   float power;
@@ -121,7 +121,7 @@ MIDSCOPE_CUDA_BODY float PowerOfTwo(float x) {
 // faster.
 MIDSCOPE_CUDA_BODY int At(int row, int stride, int column = 0) { return row * stride + column; }
 
-// 16 bytes that are read or written together.
+// 16 bytes that are read or written with one instruction.
 struct alignas(16) Words {
   uint32_t word[4];
 };
@@ -132,7 +132,7 @@ struct StartsEarly {};
 
 class GpuMachine {
  public:
-  // One value per thread.
+  // A variable of type T for each thread.
   template <class T>
   struct PerThread {
     MIDSCOPE_CUDA_BODY explicit PerThread(const GpuMachine&) {}
@@ -144,21 +144,21 @@ class GpuMachine {
     LetLaterWorkStart();
     AwaitEarlierWork();
   }
-  // Constructor for a body that calls AwaitEarlierWork itself.
+  // Constructor for a kernel body that calls AwaitEarlierWork by itself.
   MIDSCOPE_CUDA_BODY GpuMachine(std::byte* shared, StartsEarly) : shared_(shared) {
     LetLaterWorkStart();
   }
 
-  // Waits until the work launched before this kernel is done, because the kernel's blocks may start
-  // earlier (start.cuh). Before this call, nothing may be written, and only weights may be read.
-  // Every kernel must call it, because work launched even earlier may not be done either.
+  // Waits until all work launched before this kernel is done; the kernel's blocks may start earlier
+  // (start.cuh). Before this call, a kernel must not write, and may read only weights. Every kernel
+  // must call it, so that the next one can rely on all earlier work.
   MIDSCOPE_CUDA_BODY void AwaitEarlierWork() const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
   }
 
-  // Prefetches the 128 bytes at an address into the second-level cache.
+  // Prefetches the 128 bytes at an address into the L2 cache.
   MIDSCOPE_CUDA_BODY void Prefetch(const void* at) const {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
   }
@@ -167,7 +167,7 @@ class GpuMachine {
   MIDSCOPE_CUDA_BODY BlockIndex blocks() const { return {gridDim.x, gridDim.y, gridDim.z}; }
   MIDSCOPE_CUDA_BODY int threads() const { return static_cast<int>(blockDim.x); }
 
-  // Returns memory for `count` values that the block's threads share, after earlier allocations.
+  // Allocates shared memory of the block for `count` values, after earlier allocations.
   template <class T>
   MIDSCOPE_CUDA_BODY T* Shared(int count) {
     T* values = reinterpret_cast<T*>(shared_);
@@ -180,12 +180,12 @@ class GpuMachine {
     work(static_cast<int>(threadIdx.x));
   }
   MIDSCOPE_CUDA_BODY void Barrier() const { __syncthreads(); }
-  // Forces memory to be read again: values are not kept in registers from one iteration of a loop
-  // to the next.
+  // Prevents the compiler from keeping values read from memory in registers beyond this call, such
+  // as from one loop iteration to the next.
   MIDSCOPE_CUDA_BODY void ReadAgain() const { asm volatile("" ::: "memory"); }
 
-  // GroupMax and GroupSum replace value(thread) by the largest value, or the sum, of its group: the
-  // 2^bits threads whose numbers differ only in the lowest bits.
+  // GroupMax and GroupSum replace value(thread) by the maximum or the sum over the thread's group:
+  // the 2^bits threads whose indices differ only in the lowest `bits` bits.
   template <int bits, class F>
   MIDSCOPE_CUDA_BODY void GroupMax(const F& value) const {
     float& mine = value(static_cast<int>(threadIdx.x));
@@ -246,9 +246,9 @@ class GpuMachine {
     }
   }
 
-  // Starts copying 16 bytes to shared memory, or zeros if `there` is false; both addresses are
-  // multiples of 16, and `from` must always be valid. AwaitCopies waits for the thread's own
-  // copies; those of other threads are complete after a following barrier.
+  // Starts copying 16 bytes to shared memory, or zeros if `there` is false. Both addresses are
+  // multiples of 16; `from` must always be valid. AwaitCopies waits for the copies of the calling
+  // thread; copies of other threads are complete after a following Barrier.
   MIDSCOPE_CUDA_BODY void CopyAsync(void* to, const void* from, bool there) const {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(to)),
                  "l"(from), "r"(there ? 16 : 0)
@@ -260,7 +260,7 @@ class GpuMachine {
   MIDSCOPE_CUDA_BODY static uint32_t SharedAddress(const void* at) {
     return static_cast<uint32_t>(__cvta_generic_to_shared(at));
   }
-  // Lets the next kernel's blocks start where this kernel's blocks leave the GPU free.
+  // Lets thread blocks of the next kernel start as soon as parts of the GPU are free.
   MIDSCOPE_CUDA_BODY void LetLaterWorkStart() const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");

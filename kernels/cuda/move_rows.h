@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies rows unchanged, adds up parts of sums, and merges attention over parts of the keys.
+// Kernels that copy rows, add partial sums, and merge attention over near and far keys.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Copies the two halves of from[r] to first[r] and second[r], each of `words` words of 16 bytes;
-// addresses of words are multiples of 16. Row strides are in words.
+// Copies the two halves of each row from[r] to first[r] and second[r]. A half has `words` words of
+// 16 bytes, 16-byte aligned. Row strides are in words.
 struct SplitRowsArguments {
   const Words* from = nullptr;
   Words* first = nullptr;
@@ -44,8 +44,8 @@ MIDSCOPE_CUDA_BODY void SplitRowsBlock(Machine& machine, const SplitRowsArgument
   });
 }
 
-// Computes out[r, i] = the sum of parts[., r, i] over `parts` parts, [parts, rows, width], in
-// order. Rows of out have stride out_stride, in elements.
+// Computes out[r, i] = sum over p of parts[p, r, i], in order, for parts [parts, rows, width]. Rows
+// of out have stride out_stride, in elements.
 template <class T>
 struct AddPartsArguments {
   const float* sums = nullptr;
@@ -78,11 +78,11 @@ MIDSCOPE_CUDA_BODY void AddPartsBlock(Machine& machine, const AddPartsArguments<
 }
 
 // Merges the attention results of near and far keys, whose positions differ (Self-Extend). Sets
-// near [rows, heads, head_dim] to the result of attention over both parts: each part's result times
-// its share of the weights, computed from the logarithms of the sums of exponentials, near_sums and
-// far_sums (row r and head h at h * sums_stride + r). Rows of near and far have strides in
-// elements; heads are contiguous. All addresses and strides are multiples of 16 bytes, head_dim
-// of 8.
+// near [rows, heads, head_dim] to the result of attention over all keys: the results of both parts,
+// weighted by their shares of the softmax. These are computed from the log-sum-exp of the logits,
+// near_sums and far_sums (row r and head h at h * sums_stride + r). Rows of near and far have
+// strides in elements; heads are contiguous. All addresses and strides are multiples of 16 bytes,
+// head_dim of 8.
 template <class T>
 struct MergePartsArguments {
   T* near = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Norms and activations, each one pass over memory, with the arithmetic of kernels/normalise.h:
-// float32, rounded on writing.
+// Kernels for norms and activations, each with one pass over memory and the arithmetic of
+// kernels/normalise.h: float32, rounded on writing.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace midscope::kernels::cuda {
 // of 8. With `update`, first computes x += update. T: float, BFloat16 or Float16.
 template <class T>
 struct NormaliseArguments {
-  T* x = nullptr;                 // written if there is an update
+  T* x = nullptr;                 // overwritten by x + update if `update` is not null
   const T* update = nullptr;      // or null
   const float* weight = nullptr;  // [width]
   const float* bias = nullptr;    // [width], or null
   T* out = nullptr;
-  float* mean = nullptr;   // [rows], or null: only of a layer norm
-  float* scale = nullptr;  // [rows], or null: 1 / rms, 1 / deviation
-  T* kept = nullptr;       // or null; receives the rows of x, after an update
+  float* mean = nullptr;   // [rows]: means of a layer norm; or null
+  float* scale = nullptr;  // [rows]: 1 / rms or 1 / deviation; or null
+  T* kept = nullptr;       // or null: receives a copy of x, after the update
   int64_t rows = 0;
   int64_t width = 0;
   float epsilon = 0;
-  bool centred = false;  // a layer norm; else an RMS norm
+  bool centred = false;  // true: layer norm; false: RMS norm
 };
 
 template <class T>
@@ -34,9 +34,8 @@ inline Grid NormaliseGrid(const NormaliseArguments<T>& a) {
   return {a.rows, 1, 1, kRowThreads, 64};
 }
 
-// Returns the normalised value. Product and sum are explicitly one operation, because compilers
-// fuse them in some places and not in others: NormalisedColumn must equal the norm's result to the
-// last bit.
+// Returns a normalised value, computed by an explicit fused multiply-add: compilers fuse in some
+// places and not in others, but NormalisedColumn must equal the norm's result to the last bit.
 MIDSCOPE_CUDA_BODY float NormalisedValue(float x, float mean, float scale, float weight,
                                          float bias) {
   return fmaf((x - mean) * scale, weight, bias);
@@ -69,7 +68,7 @@ class RowNorm {
       EachHeld(thread,
                [&](int chunk, int64_t i) { Load(a_.weight + i, weights[thread].of[chunk]); });
     });
-    // Weights may be read while the kernel that makes x is still running.
+    // Before this call, only weights may be read: the kernel that computes x may still be running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) {
       means_[thread].value = 0;
@@ -93,8 +92,8 @@ class RowNorm {
  private:
   static constexpr int64_t kStep = int64_t{kRowThreads} * kChunk;
 
-  // Calls work(chunk, first element) for the chunks that the thread holds in registers, and
-  // work(first element) for the rest.
+  // Calls work(chunk, first element) for the chunks of a row that the thread holds in registers,
+  // and work(first element) for its other chunks.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
     MIDSCOPE_CUDA_UNROLL for (int chunk = 0; chunk < kHeldChunks; ++chunk) {
@@ -107,7 +106,7 @@ class RowNorm {
     for (int64_t i = At(thread, kChunk) + kHeldChunks * kStep; i < a_.width; i += kStep) work(i);
   }
 
-  // Reads x after the update, rounded as it is written.
+  // Reads 8 values of x, adds the update and rounds as on writing.
   MIDSCOPE_CUDA_BODY void Read(int64_t i, float* values) const {
     Load(x_ + i, values);
     if (a_.update) {
@@ -177,14 +176,14 @@ class RowNorm {
   typename Machine::template PerThread<HeldChunks> held_;
 };
 
-// Calls AwaitEarlierWork itself.
+// StartsEarly: the kernel calls AwaitEarlierWork by itself.
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArguments<T>& a) {
   RowNorm<Machine, T>(machine, a).Run();
 }
 
-// Computes out[r] = factor times one normalised element of row r, rounded to T. The column begins
-// at `column`, with stride `stride` in elements.
+// Computes out[r] = factor times one normalised element of row r, rounded to T. The elements begin
+// at `column`, with stride `stride` (in elements) between rows.
 template <class T>
 struct NormalisedColumnArguments {
   const T* column = nullptr;
@@ -196,7 +195,7 @@ struct NormalisedColumnArguments {
   float weight = 1;
   float bias = 0;
   float factor = 1;
-  const float* factor_on_gpu = nullptr;  // or null; if not null, read instead of `factor`
+  const float* factor_on_gpu = nullptr;  // or null; if not null, replaces `factor`
 };
 
 template <class T>
@@ -225,7 +224,7 @@ struct ActivateArguments {
   const T* gate = nullptr;
   const T* up = nullptr;  // or null
   T* out = nullptr;
-  int64_t x_stride = 0;  // of gate and up
+  int64_t x_stride = 0;  // row stride of gate and up
   int64_t out_stride = 0;
   int64_t rows = 0;
   int64_t width = 0;
@@ -268,8 +267,8 @@ MIDSCOPE_CUDA_BODY void ActivateBlock(Machine& machine, const ActivateArguments<
   });
 }
 
-// Computes out[r, i] = x[r, i] - amount[r] * direction[i] over [rows, width]; strides as above.
-// `out` may be x.
+// Computes out[r, i] = x[r, i] - amount[r] * direction[i] over [rows, width]; row strides are in
+// elements and multiples of 8. `out` may be x.
 template <class T>
 struct RankOneArguments {
   const T* x = nullptr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Products of a few rows with a matrix whose blocks stay quantised, on a GPU; reading its bytes
-// once limits the speed.
+// Products of few rows with a matrix that stays quantised, on a GPU; reading the bytes of the
+// matrix once limits the speed.
 //
-// A thread block computes kOutputsOfBlock outputs, for which x is read once, and up to kRows rows.
-// Neighbouring threads read neighbouring bytes. The order of additions in each sum depends only on
-// the matrix.
+// A thread block computes kOutputsOfBlock outputs, for which it reads x once, of up to kRows rows.
+// Neighbouring threads read neighbouring bytes. The order of additions in a sum depends only on the
+// matrix.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Outputs first, first + 1, ... are also written to `to`: `width` of them to each array, with row
-// stride `stride` in elements, in y's dtype.
+// Copies of outputs: outputs from `first` on are also written to the arrays `to`, `width` outputs
+// to each, in y's dtype. `stride`: row strides in elements.
 struct OutputCopies {
   void* to[2] = {};
   int64_t stride[2] = {};
@@ -28,10 +28,10 @@ struct OutputCopies {
   int64_t width = 0;  // 0: none
 };
 
-// Computes y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise
-// gives them. weight [outputs, inputs]: rows of blocks in the layout of device_rows.h. x [rows,
-// inputs] of x_dtype, with row stride x_stride in elements, 16-byte aligned. y [rows, outputs] of
-// y_dtype, with row stride y_stride. 1 <= rows <= kMatrixVectorRows.
+// Computes y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as dequantised by
+// kernels::Dequantise. weight [outputs, inputs]: rows of blocks in the layout of device_rows.h. x
+// [rows, inputs] of x_dtype, with row stride x_stride in elements, 16-byte aligned. y [rows,
+// outputs] of y_dtype, with row stride y_stride. 1 <= rows <= kMatrixVectorRows.
 struct QuantisedMatrixVectorArguments {
   const uint8_t* weight = nullptr;
   int64_t row_bytes = 0;
@@ -48,15 +48,15 @@ struct QuantisedMatrixVectorArguments {
   // activation(gate) times the other output, after both are rounded to y_dtype.
   bool gated = false;
   ActivationKind activation = ActivationKind::kSilu;
-  OutputCopies copies;  // not for gated outputs
+  OutputCopies copies;  // not with gated outputs
 };
 
-// Outputs per thread block. Bundles with many groups or many bytes fill the registers.
+// Outputs per thread block; fewer if bundles have many groups or bytes, which fill the registers.
 template <class Format>
 constexpr int kOutputsOfBlock = Format::kGroups > 2 || Format::kType == BlockType::kQ5_K ? 2 : 4;
 constexpr int kProductThreads = 128;
-// Number of thread blocks of one row that a multiprocessor holds, to hide the latency of reading:
-// as many as there are registers for.
+// Number of thread blocks per multiprocessor for products of one row: as many as registers allow,
+// to hide the latency of reading.
 constexpr int ProductBlocks(BlockType type) {
   switch (type) {
     case BlockType::kIQ4_NL:
@@ -76,8 +76,8 @@ constexpr int ProductBlocks(BlockType type) {
       return 8;
   }
 }
-// The smallest number of bundles per thread in a row: with fewer, the sum over more threads does
-// not pay.
+// Minimum number of bundles of a row per thread; with fewer, summing over more threads costs more
+// than it saves.
 constexpr int kBundlesOfThread = 2;
 
 template <class Format, int kRows>
@@ -86,13 +86,12 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
   const int threads =
       ThreadsFor((bundles + kBundlesOfThread - 1) / kBundlesOfThread, kProductThreads);
   constexpr int kOutputs = kOutputsOfBlock<Format>;
-  // A block has whole pairs of outputs.
+  // A thread block computes whole pairs of outputs.
   return {(a.outputs + kOutputs - 1) / kOutputs, 1, 1, threads,
           int64_t{kProductThreads} / kWarp * kRows * kOutputs * 4};
 }
 
-// Calls work(std::integral_constant<int, kRows>()) for the kRows that a product of `rows` rows
-// needs.
+// Calls work(std::integral_constant<int, kRows>()) with the smallest available kRows >= rows.
 template <class Work>
 void WithProductRows(int64_t rows, const Work& work) {
   if (rows == 1) return work(std::integral_constant<int, 1>());
@@ -126,7 +125,7 @@ class QuantisedMatrixVectorBlock {
     machine_.Each([&](int thread) {
       if (thread < bundles_) Read(thread, first[thread]);
     });
-    // Weights may be read while the kernel that makes x is still running.
+    // Before this call, only weights may be read: the kernel that computes x may still be running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) { AddBundles(thread, first[thread], sums[thread]); });
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kSums; ++i) {
@@ -166,8 +165,8 @@ class QuantisedMatrixVectorBlock {
     const int64_t half = o >= kPairs ? of_half_ * a_.row_bytes : 0;
     return rows_ + half + At(there, static_cast<int>(a_.row_bytes));
   }
-  // Loads 8 elements of a row of x. For one row, the loop over bundles exists once per dtype (X);
-  // for more rows, the dtype is looked up inside the loop.
+  // Loads 8 elements of a row of x. X is the element type for one row (the loop over bundles is
+  // then compiled per dtype); for more rows, the dtype is looked up inside the loop.
   template <class X>
   MIDSCOPE_CUDA_BODY void LoadX(int r, int64_t at, float* values) const {
     const int64_t row = r < a_.rows ? r : a_.rows - 1;
@@ -178,7 +177,7 @@ class QuantisedMatrixVectorBlock {
     }
   }
 
-  // One bundle for each output.
+  // One bundle (block_formats.h) for each output of the thread block.
   struct Bundle {
     typename Format::Bits of[kOutputs];
   };
@@ -215,8 +214,8 @@ class QuantisedMatrixVectorBlock {
     }
   }
 
-  // Adds the products of each output's group, whose first element is `at`. Its numbers are
-  // multiplied first, because step and minimum are those of the whole group.
+  // Adds the products of a group of elements, from element `at` on, for each output. Multiplies x
+  // by the group's numbers first, then by step and minimum, which the whole group shares.
   template <class X>
   MIDSCOPE_CUDA_BODY void AddGroup(const typename Format::Bits* bits, int group, int64_t at,
                                    Sums& sums) const {
@@ -279,9 +278,9 @@ class QuantisedMatrixVectorBlock {
 
   Machine& machine_;
   const QuantisedMatrixVectorArguments& a_;
-  int64_t of_half_;  // 0: not gated
+  int64_t of_half_;  // half of the outputs; 0: not gated
   int64_t output_;
-  int outputs_;  // number of outputs in the block; if gated, of pairs of outputs
+  int outputs_;  // outputs of the block; if gated, pairs of outputs
   const uint8_t* rows_;
   int bundles_;
 };

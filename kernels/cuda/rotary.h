@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rotary embedding of bfloat16 or float16 rows, each head by a separate table: the part of a row
-// that one thread rotates (attention.h loads keys through it), and whole rows.
+// Rotary embedding of bfloat16 or float16 rows on a GPU, with a separate table per head: functions
+// that rotate one thread's part of a row, a kernel for whole rows, and a kernel that computes
+// tables.
 #pragma once
 
 #include <cmath>
@@ -12,7 +13,7 @@
 
 namespace midscope::kernels::cuda {
 
-// Like RotaryView of kernels/rotary.h, in the GPU's memory. Without data, nothing is rotated.
+// A rotary table in GPU memory, like RotaryView of kernels/rotary.h. Without data: no rotation.
 struct Table {
   const float* cos = nullptr;  // [rows, pairs]
   const float* sin = nullptr;
@@ -20,14 +21,14 @@ struct Table {
   bool operator==(const Table&) const = default;
 };
 
-// Returns the number of chunks of one row of `head_dim` elements; a chunk of a rotated half is
-// counted together with its partner.
+// Returns the number of work items for a row of `head_dim` elements: pairs of chunks in the rotated
+// halves, and single chunks in the rest.
 MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
   const int pairs = table.cos ? table.pairs : 0;
   return (head_dim - pairs) / kChunk;
 }
 
-// The angles of one chunk of pairs.
+// Cosines and sines of the angles of one chunk of pairs.
 struct Turn {
   float cos[kChunk];
   float sin[kChunk];
@@ -40,7 +41,7 @@ MIDSCOPE_CUDA_BODY Turn TurnOf(const Table& table, int64_t table_row, int chunk)
   return turn;
 }
 
-// Rotates the values of a chunk of pairs, [first half, second half].
+// Rotates a chunk of pairs: `low` in the first half of the rotated elements, `high` in the second.
 MIDSCOPE_CUDA_BODY void TurnChunk(const Turn& turn, float* low, float* high) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
     const float turned = low[i] * turn.cos[i] - high[i] * turn.sin[i];
@@ -49,8 +50,8 @@ MIDSCOPE_CUDA_BODY void TurnChunk(const Turn& turn, float* low, float* high) {
   }
 }
 
-// Calls work(first element, values) for the rotated chunk `chunk` of a row, and also for its
-// partner if it is in a rotated half.
+// Rotates chunk `chunk` of a row and calls work(first element, values) for it and, if it is in a
+// rotated half, for the corresponding chunk in the other half.
 template <class T, class Work>
 MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, int chunk,
                                          const T* row, const Work& work) {
@@ -70,8 +71,8 @@ MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, 
   work(first + pairs, high);
 }
 
-// Like WithRotatedChunk, but writes to a row `out`; elements that are not rotated are copied
-// unchanged. in and out are 16-byte aligned.
+// Writes what WithRotatedChunk computes to a row `out`; copies elements that are not rotated. Rows
+// are 16-byte aligned.
 template <class T>
 MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk, const T* in,
                                     T* out) {
@@ -131,7 +132,7 @@ MIDSCOPE_CUDA_BODY void RotateBlock(Machine& machine, const RotateArguments<T>& 
 
 // Computes tables of rotary embedding, like FillRotary and FillRotaryAt of kernels/rotary.h: cos
 // and sin [rows, pairs] of (floor(id / group) + offset) / ratio * inverse_frequency[pair], both
-// times `magnitude`: equal to the CPU's numbers or adjacent float32 numbers, for angles up to 1e8.
+// times `magnitude`: equal to the CPU's result or an adjacent float32 number, for angles up to 1e8.
 // Angles, their cosines and sines are computed in double. With a group of 1, ids are not rounded.
 struct AnglesArguments {
   const double* inverse_frequency = nullptr;  // [pairs]
@@ -162,7 +163,7 @@ MIDSCOPE_CUDA_BODY CosSin CosSinOf(double angle) {
   const double turns = rint(angle * kTwoOverPi);
   const double x = fma(turns, -kQuarterTurnRest, fma(turns, -kQuarterTurn, angle));
   const double square = x * x;
-  // Horner's method from the innermost term: 1 - x^2 / (k (k - 1)) times the following terms.
+  // Horner's method, innermost term first: 1 - x^2 / (k (k - 1)) * (following terms).
   double cos = 1;
   double sin = 1;
   MIDSCOPE_CUDA_UNROLL for (int k = 16; k > 0; k -= 2) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Attention of a few query rows whose weights are not requested, in float32 whatever the dtype of
-// queries, keys and values. Separate blocks process parts of the keys, each with exponentials
-// relative to its own largest logit; the parts are then merged (as in flash decoding: Dao, Haziza,
-// Massa, Sizov, 2023). Keys are updated and rotated while they are read, as in attention_rows.h.
+// Attention of few query rows without output of weights, in float32 for any dtype of queries, keys
+// and values. Separate thread blocks process parts of the keys, with exponentials relative to the
+// largest logit of the part; the parts are then merged (as in flash decoding: Dao, Haziza, Massa,
+// Sizov, 2023). Keys are updated and rotated while they are read, as in attention_rows.h.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Keys per part: few if there are few keys, so that there are blocks for many multiprocessors, each
-// of which mostly waits for memory; more if there are more keys, because each part has a cost.
+// Keys per part: fewer if there are few keys, so that blocks for many multiprocessors exist, which
+// mostly wait for memory; more if there are many keys, because each part has a cost.
 constexpr int kLeastKeysOfPart = 32;
 constexpr int kMostKeysOfPart = 128;
 constexpr int kPartsAimedAt = 32;
@@ -25,27 +25,28 @@ inline int KeysOfPart(int64_t keys) {
   while (of_part < kMostKeysOfPart && keys > int64_t{of_part} * kPartsAimedAt) of_part *= 2;
   return of_part;
 }
-// For more keys, separate kernels for each step are faster (attention_rows.h, with a softmax
-// between them): on an H100 with 32 heads of 128, this kernel takes 15 microseconds and the
-// separate ones 29 plus a softmax for 512 keys, 24 and 36 for 2,048, 72 and 49 for 8,192.
+// Maximum number of keys for this kernel. For more, separate kernels for each step are faster
+// (attention_rows.h and row_softmax.h): on an H100 with 32 heads of 128, this kernel takes 15
+// microseconds and the separate ones 29 plus a softmax for 512 keys, 24 and 36 for 2,048, 72 and 49
+// for 8,192.
 constexpr int64_t kMostKeysTogether = 4096;
 
-// A query sees the keys up to its own row, `window` of them (0: all), except hidden ones. sums
-// [parts, query_rows, heads, head_dim]: the sum of exponentials of logits minus the part's largest
-// logit, times values and factors of keys. shares [parts, query_rows, heads]: that logit and the
-// sum of the exponentials; in the first part, the sink's is included.
+// Computes, for each part of the keys: shares [parts, query_rows, heads], the largest logit and the
+// sum of the exponentials of logits minus it (including the sink in the first part); and sums
+// [parts, query_rows, heads, head_dim], the sum of these exponentials times values and key factors.
+// A query sees the keys up to its own row, `window` of them (0: all), except hidden ones.
 struct PartShare {
   float largest;
   float sum;
 };
 template <class T>
 struct RowAttentionArguments {
-  RowLogitsArguments<T> rows;  // its logits are not written
-  const T* v = nullptr;        // of row 0
+  RowLogitsArguments<T> rows;  // rows.logits is not written
+  const T* v = nullptr;        // values of row 0
   int64_t v_stride = 0;
   int64_t window = 0;
   float softcap = 0;
-  bool edited = false;  // whether a logit may differ from the product of query and key
+  bool edited = false;                 // whether logits need more than q k: soft cap, edits, ...
   int keys_of_part = kMostKeysOfPart;  // KeysOfPart(rows.keys)
   float* sums = nullptr;
   PartShare* shares = nullptr;
@@ -66,8 +67,8 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
   return grid;
 }
 
-// Calls work(std::bool_constant<kChanged>(), std::bool_constant<kEdited>()) for the kernel variant
-// that the arguments need.
+// Calls work(std::bool_constant<kChanged>(), std::bool_constant<kEdited>()) for the variant of
+// RowAttentionBlock that the arguments need.
 template <class T, class Work>
 void WithVariantOf(const RowAttentionArguments<T>& a, const Work& work) {
   WithVariantOf(a.rows, [&](auto changed) {
@@ -75,7 +76,7 @@ void WithVariantOf(const RowAttentionArguments<T>& a, const Work& work) {
   });
 }
 
-// kChanged: with an update of the keys; kEdited: a.edited.
+// kChanged: keys are updated (RowLogitsArguments::amount); kEdited: a.edited.
 template <class T, bool kChanged, bool kEdited, class Machine>
 class RowAttentionBlock {
  public:
@@ -95,7 +96,7 @@ class RowAttentionBlock {
 
   MIDSCOPE_CUDA_BODY void Run() {
     const int64_t row = a_.rows.first_query + machine_.block().z;
-    // Prefetches keys and values while the kernel that makes the queries is still running.
+    // Prefetches keys and values while the kernel that computes the queries may still be running.
     machine_.Each([&](int thread) {
       Prefetch(thread, a_.rows.k, a_.rows.k_stride);
       Prefetch(thread, a_.v, a_.v_stride);
@@ -122,7 +123,7 @@ class RowAttentionBlock {
   }
 
  private:
-  // Prefetches the block's values of the part's keys, from the rows at `of`.
+  // Prefetches the part's rows of keys or values, which begin at `of`, for the block's heads.
   MIDSCOPE_CUDA_BODY void Prefetch(int thread, const T* of, int64_t stride) const {
     constexpr int kLine = static_cast<int>(128 / sizeof(T));
     const int width = columns_.of[kHeadsOfBlock - 1] - columns_.of[0] + a_.rows.head_dim;
@@ -141,8 +142,8 @@ class RowAttentionBlock {
     return a_.rows.tables[first_head_ + head];
   }
 
-  // Calls work(key of the part, weight) for the logits or weights of the thread's head that the
-  // thread processes.
+  // Calls work(key of the part, weight) for the keys of one head that the thread processes;
+  // `weight` is a logit at first, later a weight.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachOfThread(int thread, const Work& work) const {
     const int head = thread / kThreadsOfHead;
@@ -152,7 +153,7 @@ class RowAttentionBlock {
     }
   }
 
-  // Turns logits into exponentials, and writes the shares.
+  // Replaces logits by exponentials, and writes `shares`.
   MIDSCOPE_CUDA_BODY void Exponentiate() {
     typename Machine::template PerThread<Number> numbers(machine_);
     const auto of_thread = [&](int thread) -> float& { return numbers[thread].value; };
@@ -202,7 +203,7 @@ class RowAttentionBlock {
     return Head(head).sink * Head(head).inverse_temperature;
   }
 
-  // Returns the largest logit of the thread's head.
+  // Returns the largest logit, in the part, of the head that the thread processes.
   MIDSCOPE_CUDA_BODY float Largest(int thread) const {
     const int head = thread / kThreadsOfHead;
     float largest = HasSink() && head < heads_ ? Sink(head) : -INFINITY;
@@ -213,7 +214,8 @@ class RowAttentionBlock {
   }
 
   MIDSCOPE_CUDA_BODY int Chunks() const { return a_.rows.head_dim / kChunk; }
-  // Each thread of a group processes one chunk of a key's values.
+  // Returns the number of thread groups; a group processes the values of a key, one chunk per
+  // thread.
   MIDSCOPE_CUDA_BODY int Groups() const { return kRowThreads / Chunks(); }
 
   MIDSCOPE_CUDA_BODY void AddValues() {
@@ -229,7 +231,8 @@ class RowAttentionBlock {
     });
   }
 
-  // kKeys: 1 if the block's heads share a key.
+  // Adds the thread's part of the weighted values to `sums`. kKeys: 1 if the block's heads share a
+  // key.
   template <int kKeys>
   MIDSCOPE_CUDA_BODY void AddValues(int thread, Chunk* sums) const {
     const T* columns[kKeys];
@@ -245,7 +248,7 @@ class RowAttentionBlock {
       }
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
         const float weight = head < heads_ ? weights_[At(head, kMostKeysOfPart, key)] : 0.0f;
-        if (weight == 0) continue;  // a hidden key may contain any bits
+        if (weight == 0) continue;  // values of a hidden key may be undefined
         MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
           sums[head].of[i] += weight * values[kKeys == 1 ? 0 : head].of[i];
         }
@@ -267,7 +270,7 @@ class RowAttentionBlock {
     Keep(sum.of, a_.sums + Of(head) * a_.rows.head_dim + At(chunk, kChunk));
   }
 
-  // Returns the index of a head in shares.
+  // Returns the index of a head of the block in `shares`.
   MIDSCOPE_CUDA_BODY int64_t Of(int head) const {
     const BlockIndex block = machine_.block();
     return (block.x * a_.rows.query_rows + block.z) * a_.rows.heads + first_head_ + head;
@@ -278,16 +281,16 @@ class RowAttentionBlock {
   int64_t first_head_;
   int heads_;
   KeyColumns columns_;
-  int64_t first_;  // the part's first key, counted from first_key
+  int64_t first_;  // first key of the part, counted from first_key
   int keys_;
-  float* weights_;  // [head of the block, key of the part]; holds logits at first
+  float* weights_;  // [head of the block, key of the part]; logits at first
   float* of_warps_;
   float* sums_of_warps_;
   Chunk* sums_;  // [head of the block, thread]
 };
 
-// Computes out [query_rows, heads, head_dim], with row stride out_stride in elements: the total of
-// the parts' sums, each times its share.
+// Merges the parts: computes out [query_rows, heads, head_dim], with row stride out_stride in
+// elements, from the sums and shares of RowAttentionArguments.
 template <class T>
 struct MergeRowPartsArguments {
   const float* sums = nullptr;
@@ -313,7 +316,7 @@ MIDSCOPE_CUDA_BODY void MergeRowPartsBlock(Machine& machine, const MergeRowParts
   const int64_t of = block.y * a.heads + block.x;
   const int64_t of_part = a.rows * a.heads;
   const int chunks = a.head_dim / kChunk;
-  const int groups = kMergeThreads / chunks;  // a group's threads have one chunk each
+  const int groups = kMergeThreads / chunks;  // a group has one thread per chunk
   auto* z_of_threads = machine.template Shared<Chunk>(kMergeThreads);
   auto* sum_of_threads = machine.template Shared<float>(kMergeThreads);
   typename Machine::template PerThread<Number> largest(machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes attention weights from the logits of a few query rows, with all edits of them, and
-// counts how many weights reach a threshold (kernels/position_awareness.h).
+// Kernels that compute attention weights from the logits of few query rows, with all edits, and
+// count the weights that reach a threshold (kernels/position_awareness.h).
 #pragma once
 
 #include <cmath>
@@ -80,8 +80,8 @@ class RowSoftmaxBlock {
   }
 
  private:
-  // Calls work(key, product) for the thread's keys: counted from key 0, the key with the thread's
-  // number and every further one in steps of the block's number of threads.
+  // Calls work(key, product) for each visible key that the thread processes: keys thread, thread +
+  // kSoftmaxThreads, thread + 2 * kSoftmaxThreads, ...
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachSeen(int thread, const Work& work) const {
     const int64_t first =
@@ -102,12 +102,12 @@ class RowSoftmaxBlock {
   const RowSoftmaxArguments& a_;
   const AttentionHead head_;
   int64_t row_;
-  const float* logits_;  // at first_key
-  float* weights_;       // at key 0
+  const float* logits_;  // element 0 is the logit of key first_key
+  float* weights_;       // element 0 is the weight of key 0
   float* shared_;
 };
 
-// counts[head]: number of keys over the threshold in weights [heads, keys].
+// Computes counts[head]: number of weights [heads, keys] of a head that reach the threshold.
 struct CountKeysArguments {
   const float* weights = nullptr;
   int32_t* counts = nullptr;

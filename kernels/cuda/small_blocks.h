@@ -35,7 +35,7 @@ struct F32 : NumbersOf<BlockType::kF32, float> {};
 struct BF16 : NumbersOf<BlockType::kBF16, BFloat16> {};
 struct F16 : NumbersOf<BlockType::kF16, Float16> {};
 
-// Blocks of 32 elements in 16 bytes: the low nibbles are the first half.
+// Base of formats with 32 elements in 16 bytes of nibbles: the low nibbles are elements 0 to 15.
 template <BlockType type, int64_t bytes>
 struct NibblesOf : BlockOf<type, 32, bytes> {
   static constexpr int kBundles = 2;
@@ -45,17 +45,17 @@ struct NibblesOf : BlockOf<type, 32, bytes> {
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) { return group * 16 + bundle * 8; }
 };
 
-// Layout: d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
+// Block layout: scale d, (minimum,) (a fifth bit of each element [4],) nibbles [16].
 template <BlockType type, bool kFiveBits, bool kWithMinimum>
 struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
   using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
   static constexpr bool kHasMinimum = kWithMinimum;
-  // Q5_1's step and minimum are not stored separately.
+  // Q5_1 stores step and minimum in front of the fifth bits, not separately.
   static constexpr int kFifthBits = kFiveBits && kWithMinimum ? 4 : 0;
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
     Eight quants;
-    uint32_t fifth;   // of the whole block: element i's is bit i
+    uint32_t fifth;   // fifth bits of the block: bit i belongs to element i
     uint32_t scales;  // binary16: first the step, then the minimum
     int bundle;
   };
@@ -95,7 +95,7 @@ struct Q41 : Nibbles<BlockType::kQ4_1, false, true> {};
 struct Q50 : Nibbles<BlockType::kQ5_0, true, false> {};
 struct Q51 : Nibbles<BlockType::kQ5_1, true, true> {};
 
-// Layout: d, signed bytes [32].
+// Block layout: scale d, signed bytes [32].
 struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   static constexpr int kBundles = 4;
   static constexpr int kGroups = 1;
@@ -119,7 +119,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   }
 };
 
-// Layout: d, nibbles [16], which are indices of unevenly spaced values.
+// Block layout: scale d, nibbles [16], which are indices of unevenly spaced values.
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   struct Bits {
     Eight quants;
@@ -137,7 +137,7 @@ struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   }
 };
 
-// Layout: an exponent, nibbles [16], which are floating-point numbers with one bit of mantissa.
+// Block layout: an exponent, nibbles [16], which are floating-point numbers with one mantissa bit.
 struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
   struct Bits {
     Eight quants;

@@ -11,8 +11,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Blocks of 256 elements in two halves. Each of a half's bytes [32] contains one element of each of
-// 4 parts of 32.
+// Blocks of 256 elements in two halves. Each of the 32 bytes of a half contains one element of each
+// of 4 parts of 32 elements.
 template <BlockType type, int64_t bytes>
 struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr int kBundles = 8;
@@ -20,9 +20,9 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr bool kHasStep = true;
   static constexpr bool kHasMinimum = false;
   MIDSCOPE_CUDA_BODY static int Half(int bundle) { return bundle / 4; }
-  // Returns the offset of the bundle's bytes within a half's bytes.
+  // Returns the offset of the bundle's 8 bytes within the bytes of its half.
   MIDSCOPE_CUDA_BODY static int Offset(int bundle) { return bundle % 4 * 8; }
-  // Returns the index of the scale for the 16 elements that contain the group.
+  // Returns the index of the scale of the 16 elements to which the group belongs.
   MIDSCOPE_CUDA_BODY static int Scale(int bundle, int group) {
     return Half(bundle) * 8 + group * 2 + bundle % 4 / 2;
   }
@@ -31,7 +31,7 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
   }
 };
 
-// Layout: scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
+// Block layout: scales and minima [16] as nibbles, 2-bit quants [64], d and dmin, their factors.
 struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
@@ -59,11 +59,12 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   }
 };
 
-// Layout: high bits [32], low bits of 2 [64], scales of 6 bits [12], d.
+// Block layout: one high bit [32] and two low bits [64] of each element, 6-bit scales [12], scale
+// d.
 struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   struct Bits {
     Eight quants;
-    Eight high;  // per byte, bit g: group g of the first half; bit 4 + g: of the second
+    Eight high;  // in each byte, bit g: group g of half 0, bit 4 + g: of half 1
     Float16 d;
     uint8_t low_scale[kGroups];
     uint8_t high_scale[kGroups];
@@ -94,7 +95,7 @@ struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   }
 };
 
-// Layout: nibbles [128], high bits of 2 [64], signed scales [16], d.
+// Block layout: nibbles [128], two high bits of each element [64], signed scales [16], scale d.
 struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   struct Bits {
     Eight low[2];  // nibbles of groups 0 and 2, and of groups 1 and 3
@@ -124,8 +125,8 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   }
 };
 
-// Layout: (fifth bits [32],) nibbles [128]; d, minimum of d, two scales, two minima, two scales,
-// ...
+// Block layout in GPU memory: (fifth bits [32],) nibbles [128]; d and dmin, the factors of scales
+// and minima; two scales, two minima, two scales, ...
 template <BlockType type, bool kFiveBits>
 struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   using BlockOf<type, 256, kFiveBits ? 176 : 144>::kAligned;
@@ -137,8 +138,8 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
     Eight quants;
     Eight fifth;      // in each byte, bit i belongs to the i-th part of 32 elements
     uint32_t d;       // d and the minimum of d
-    uint32_t scales;  // scales and minima of both groups
-    int quarter;      // index of the 64 elements
+    uint32_t scales;  // scales, minima of the bundle's two groups
+    int quarter;      // index of the bundle's 64 elements
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 4 * 64 + group * 32 + bundle % 4 * 8;
@@ -173,8 +174,8 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
 struct Q4K : Q45K<BlockType::kQ4_K, false> {};
 struct Q5K : Q45K<BlockType::kQ5_K, true> {};
 
-// Layout: d, high bits of the scales [2], their low bits [4], nibbles [128], which are indices of
-// unevenly spaced values: parts of 32 elements in 16 bytes.
+// Block layout: scale d, high bits of the scales [2], low bits of the scales [4], nibbles [128] (32
+// elements in 16 bytes), which are indices of unevenly spaced values.
 struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   static constexpr int kBundles = 16;
   static constexpr int kGroups = 2;
@@ -207,7 +208,7 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   }
 };
 
-// Layout: ternary digits of 2 bits [64], d.
+// Block layout: ternary digits of 2 bits each [64], scale d.
 struct TQ20 : QuartersOf<BlockType::kTQ2_0, 66> {
   struct Bits {
     Eight quants;
@@ -222,8 +223,8 @@ struct TQ20 : QuartersOf<BlockType::kTQ2_0, 66> {
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return FloatOf(bits.d); }
 };
 
-// Layout: bytes [48] with five ternary digits each, bytes [4] with four, d; see TQ10 for CPUs. A
-// bundle has one digit of each of 8 bytes, or two of each of the last 4.
+// Block layout: bytes [48] with five ternary digits each, bytes [4] with four, scale d (see TQ10 in
+// super_blocks-inl.h). A bundle has one digit of each of 8 bytes, or two of each of the last 4.
 struct TQ10 : BlockOf<BlockType::kTQ1_0, 256, 54> {
   static constexpr int kBundles = 32;
   static constexpr int kGroups = 1;

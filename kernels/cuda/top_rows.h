@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finds the largest values of long rows, such as a vocabulary's logits: one thread block finds
-// those of each part of a row, and another block merges the parts. A value and its column form one
-// key, and the largest key is taken repeatedly: among equal values the lower column comes first, as
-// in midscope::TopTokens. The bits are the same in any order of threads.
+// Finds the largest values of long rows, such as a vocabulary's logits: one thread block per part
+// of a row finds the part's largest values, and another block merges the parts. A value and its
+// column are packed into one integer key, and the largest key is selected repeatedly. Among equal
+// values, the lower column comes first, as in midscope::TopTokens. The result does not depend on
+// the order of threads.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,17 @@
 namespace midscope::kernels::cuda {
 
 constexpr int kTopThreads = 256;
-constexpr int kTopColumns = 4096;  // columns per part; candidates per row
+constexpr int kTopColumns = 4096;  // columns per part; maximum candidates of a merge
 constexpr int kMostTop = 32;
 
 constexpr int64_t TopParts(int64_t columns) { return (columns + kTopColumns - 1) / kTopColumns; }
-// Whether the `top` largest of rows with this number of columns can be found in this way.
+// Whether these kernels can find the `top` largest values of rows with `columns` columns.
 inline bool HasTopRows(int64_t columns, int64_t top) {
   return top > 0 && top <= kMostTop && top <= columns && TopParts(columns) * top <= kTopColumns;
 }
 
-// The key is larger for larger values, and for lower columns among equal values. Values that are
-// not finite come before all others, so that they are noticed. 0 means no value.
+// Returns a key that is larger for larger values and, among equal values, for lower columns. Values
+// that are not finite get the largest keys, so that they are noticed. Key 0 means no value.
 MIDSCOPE_CUDA_BODY uint64_t TopKey(float value, int64_t column) {
 #ifdef __CUDACC__
   const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 becomes 0
@@ -94,13 +95,13 @@ class TopOfBlock {
 
 constexpr int64_t kTopSharedBytes = int64_t{kTopColumns + kTopThreads} * 8;
 
-// kept [rows, TopParts(columns), top]: the keys of the parts' largest values.
+// Computes kept [rows, TopParts(columns), top]: the largest keys of each part of the rows.
 struct TopRowsArguments {
   const float* values = nullptr;  // [rows, columns]
   uint64_t* kept = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  int top = 1;  // HasTopRows(columns, top) must be true
+  int top = 1;  // requires HasTopRows(columns, top)
 };
 
 inline Grid TopRowsGrid(const TopRowsArguments& a) {
@@ -121,7 +122,8 @@ MIDSCOPE_CUDA_BODY void TopRowsBlock(Machine& machine, const TopRowsArguments& a
       [&](int i, uint64_t key) { kept[i] = key; });
 }
 
-// columns_of, values_of [rows, top]: largest first.
+// Merges the parts: columns_of, values_of [rows, top] are the largest values of each row,
+// descending.
 struct MergeTopArguments {
   TopRowsArguments parts;
   int32_t* columns_of = nullptr;

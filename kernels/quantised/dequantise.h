@@ -58,7 +58,7 @@ struct BlockFormat {
   BlockType type;
   std::string_view name;  // "Q4_K"
   int64_t elements;       // elements per block; rows consist of whole blocks
-  int64_t bytes;          // of a block
+  int64_t bytes;          // bytes of a block
   BlockScales scales;     // none for MXFP4 and formats of single numbers
 };
 

@@ -48,7 +48,7 @@ RunContents DecodeContents(const std::string& file, std::span<const uint8_t> byt
 
 // Appends a text to a message of array elements: the length (4 bytes), then the bytes.
 void AppendText(std::vector<uint8_t>& piece, const std::string& text);
-// Appends the texts of such a message to `texts`; returns false if the message is malformed.
+// Appends the texts in a message of array elements to `texts`; returns false if it is malformed.
 bool TakeTexts(std::span<const uint8_t> piece, std::vector<std::string>& texts);
 
 // Both send all bytes and return false if the connection is closed. They do not raise SIGPIPE.
