@@ -177,7 +177,7 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
   const float not_finite = hn::GetLane(hn::SumOfLanes(d, none));
   // Blocks with a smaller maximum become 0: kLargestX / maximum could overflow float32.
-  constexpr float kSmallest = 1e-35f;
+  constexpr float kSmallest = 1e-33f;
   const bool empty = !(largest >= kSmallest) || not_finite != 0.0f;
   const V inverse = hn::Set(d, empty ? 0.0f : Bits::kLargestX / largest);
   const hn::Rebind<typename Bits::X, D> dx;
