@@ -36,7 +36,7 @@ const Family* FamilyNamed(const std::string& architecture) {
   return nullptr;
 }
 
-// Whether the tensor is a matrix of one linear module or of several.
+// Whether the file's tensor is the weight of a linear module, or of several (fused).
 bool IsLinear(const TensorPlace& place) {
   if (place.ending != TensorEnding::kWeight) return false;
   switch (place.part) {
@@ -59,7 +59,7 @@ std::vector<TensorPlace> PlacesOf(const Family& family, const ModelConfig& confi
   if (names == ModuleNames::kGguf)
     return family.gguf_tensors == nullptr ? std::vector<TensorPlace>() : family.gguf_tensors();
   if (family.folder_tensors == nullptr) return {};
-  // The only setting on which names of weights depend (deepseek); others only decide about biases.
+  // Names of weights depend only on this setting (deepseek); other settings affect only biases.
   const bool one_query = config.latent.query_rank == 0;
   return family.folder_tensors(
       ConfigJson::Parse(one_query ? R"({"q_lora_rank": null})" : "{}", "config.json"));
@@ -101,7 +101,7 @@ constexpr const char* kRecipeName = "midscope_recipe.json";
 constexpr const char* kOtherModel = "Use the model that the adapter was made for";
 constexpr int64_t kMaxRank = 1 << 16;
 
-// A tensor of an adapter, in either format.
+// A tensor of an adapter file, of either format.
 struct StoredTensor {
   std::vector<int64_t> shape;
   const std::byte* data = nullptr;
@@ -110,7 +110,7 @@ struct StoredTensor {
 };
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
-// The names of one format's tensors.
+// How one adapter format forms a tensor's name: prefix + module + `a` or `b`.
 struct Naming {
   ModuleNames modules;
   std::string_view prefix;
@@ -121,8 +121,8 @@ constexpr Naming kPeftNaming = {ModuleNames::kPeft, "base_model.model.", ".lora_
                                 ".lora_B.weight"};
 constexpr Naming kGgufNaming = {ModuleNames::kGguf, "", ".weight.lora_a", ".weight.lora_b"};
 
-// Returns the module's possible names: its own, without the prefix of the causal model (adapters of
-// a base model), and within a model of text and images.
+// Returns the possible names of a module in an adapter: the full name, the name without "model."
+// (adapters of a base model), and the names within a model of text and images.
 std::vector<std::string> NamesOf(const std::string& module, const Naming& naming) {
   if (naming.modules == ModuleNames::kGguf) return {module};
   const std::string within = module.substr(module.find('.') + 1);
@@ -157,7 +157,7 @@ std::vector<float> OrderedRows(std::vector<float> b, const AdapterModule& module
   return ordered;
 }
 
-// Takes the pairs of the model's matrices out of an adapter's tensors.
+// Reads the LoRA pairs (A, B) of the model's matrices from an adapter's tensors.
 class PairReader {
  public:
   PairReader(const Naming& naming, StoredTensors tensors, std::string thing,
@@ -168,7 +168,7 @@ class PairReader {
         model_(model),
         modules_(AdapterModules(model.config(), naming.modules)) {}
 
-  // `rank`: of every pair; 0: as in the file.
+  // `rank`: the rank that every pair must have; 0: each pair's rank is taken from its shape.
   std::map<std::string, LowRankPair> Read(int64_t rank) {
     std::map<std::string, LowRankPair> pairs;
     for (const NeededTensor& needed : NeededTensors(model_.config())) {
@@ -232,7 +232,7 @@ class PairReader {
   std::string thing_;
   const ModelSource& model_;
   std::map<std::string, std::vector<AdapterModule>> modules_;
-  std::set<std::string, std::less<>> used_;  // modules of several matrices are read several times
+  std::set<std::string, std::less<>> used_;  // a fused module's tensors are read once per matrix
 };
 
 std::optional<kernels::BlockFormat> FormatOf(const std::string& dtype) {
@@ -284,7 +284,7 @@ AdapterFile ReadPeft(const fs::path& folder, const ModelSource& model) {
   return adapter;
 }
 
-// llama.cpp: alpha 0 means a scale of 1.
+// An adapter.lora.alpha of 0 means a scale of 1, as in llama.cpp.
 AdapterFile ReadGguf(const fs::path& path, const ModelSource& model) {
   const GgufFile file(path);
   const std::string thing = path.string();

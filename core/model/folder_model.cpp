@@ -29,13 +29,13 @@
 namespace midscope {
 namespace {
 
-// The model that config.json describes: a family's decoder, alone or as the text part of another
-// model.
+// The model that config.json describes: a family's decoder, alone or as the text part of a model of
+// text and images.
 struct Described {
   const Family* family = nullptr;
   const TextWrapper* wrapper = nullptr;  // null: not part of another model
   ConfigJson text;                       // configuration of the decoder
-  // The scheme of quantised weights; none for floats and MXFP4, which families' own code reads.
+  // Settings of quantised weights; nullopt for floats and MXFP4, which the families' code reads.
   std::optional<QuantisationSettings> quantisation = std::nullopt;
 };
 
@@ -123,7 +123,7 @@ ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   return config;
 }
 
-// Casts F64 to F32, as transformers does; the copy is stored in `copies`.
+// Returns a tensor, F64 cast to F32 as in transformers; the cast copy is stored in `copies`.
 FileTensor ReadTensor(const std::string& name, const SafetensorsTensor& tensor,
                       std::deque<std::vector<std::byte>>* copies) {
   FileTensor read{tensor.shape, *kernels::FindBlockFormat(0), tensor.data, tensor.bytes, name};
@@ -154,13 +154,13 @@ FileTensor ReadTensor(const std::string& name, const SafetensorsTensor& tensor,
 
 // Whether a tensor is not a weight: old checkpoints contain masks, frequencies and positions.
 bool IsPassedOver(std::string_view name, const Family& family) {
-  // transformers ignores these in every model.
+  // transformers ignores rotary frequencies in every model.
   if (name.find("rotary_emb.inv_freq") != std::string_view::npos) return true;
   return std::any_of(family.ignored_endings.begin(), family.ignored_endings.end(),
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Returns the decoder's tensors by the names in its family's places.
+// Returns the file's weights, keyed by the tensor names of the decoder's family.
 FileTensors WeightsOf(const FolderWeights& file, SafetensorsTensors stored,
                       const QuantisedMatrices& matrices, const Described& described,
                       const std::string& folder, ModelConfig* config,
@@ -281,7 +281,7 @@ class FolderModel : public ModelSource {
   TensorTable table_;
 };
 
-// A folder whose quantised matrices are computed.
+// A Hugging Face folder with quantised matrices, which are dequantised when they are read.
 class DequantisedSource : public ChangedSource {
  public:
   DequantisedSource(std::unique_ptr<FolderModel> base, const FolderModel& folder)
@@ -311,7 +311,7 @@ class DequantisedSource : public ChangedSource {
   }
 
  private:
-  const FolderModel& folder_;  // the base
+  const FolderModel& folder_;  // the base source
 };
 
 }  // namespace

@@ -12,13 +12,13 @@
 
 namespace midscope {
 
-// Returns the checked description in config.json, without parameters and quantisation, which are
-// read from the weights. Throws Error for an unsupported model_type, or settings that the decoder
-// does not implement.
+// Returns the checked model description from config.json. The number of parameters and the kind of
+// quantisation are missing, because they are read from the weights. Throws Error for an unsupported
+// model_type, or settings that the decoder does not implement.
 ModelConfig ReadFolderConfig(const std::filesystem::path& folder);
 
-// Throws Error in the same cases, and for weights that are quantised in an unknown way, missing, of
-// another shape than described, or not part of the description.
+// Opens the folder. Throws Error in the same cases as ReadFolderConfig, and for weights that are
+// quantised in an unknown way, missing, of an unexpected shape, or not part of the model.
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder);
 
 }  // namespace midscope

@@ -17,8 +17,8 @@ namespace midscope {
 
 namespace {
 
-// Returns "model.embed_tokens.weight" for the decoder's "token_embedding"; empty if the family has
-// none.
+// Returns the file's name of a decoder tensor: "model.embed_tokens.weight" for "token_embedding";
+// empty if the family has no such tensor.
 std::string FileName(const std::vector<TensorPlace>& places, std::string_view decoder_name) {
   for (const TensorPlace& place : places) {
     if (place.name == decoder_name) return std::string(place.file_name) + ".weight";
@@ -32,8 +32,8 @@ bool TakePrefix(std::string_view prefix, std::string_view* name) {
   return true;
 }
 
-// Whether two matrices hold the same numbers. The first rows of different matrices usually differ,
-// so whole matrices are only read if they are equal.
+// Whether two matrices contain equal values. The first rows of unequal matrices usually differ, so
+// whole matrices are only read if they are equal.
 bool HoldSameValues(const FileTensor& left, const FileTensor& right) {
   if (left.shape != right.shape || left.shape.size() != 2) return false;
   if (!left.unread_dtype.empty() || !right.unread_dtype.empty()) return false;
@@ -62,9 +62,9 @@ std::optional<std::string> TextTensorName(std::string_view name, const TextWrapp
   for (const std::string_view part : wrapper.other_parts) {
     if (within.starts_with(part)) return std::nullopt;
   }
-  // Names in transformers 4: language_model.model.layers and language_model.lm_head; in 5:
-  // model.language_model.layers and lm_head, or for a base model language_model.layers. Idefics 3
-  // has model.text_model.layers.
+  // Prefixes in transformers 4: language_model.model.layers and language_model.lm_head; in 5:
+  // model.language_model.layers and lm_head, or language_model.layers for a base model. Idefics 3:
+  // model.text_model.layers.
   std::string_view rest = name;
   if (TakePrefix("language_model.lm_head.", &rest)) return "lm_head." + std::string(rest);
   if (TakePrefix("language_model.model.", &rest) || TakePrefix("model.language_model.", &rest) ||
@@ -122,7 +122,7 @@ constexpr std::string_view kNorms = ".norms.";
 constexpr std::string_view kFirst = ".norms.0.weight";
 constexpr std::string_view kWeight = ".weight";
 
-// Returns the tensors of heads 0, 1, ... as far as they exist.
+// Returns the names of the norms of heads 0, 1, ... up to the first that does not exist.
 std::vector<std::string> NamesOfHeads(const FileTensors& tensors, const std::string& prefix) {
   std::vector<std::string> names;
   for (;;) {
@@ -175,8 +175,8 @@ std::byte Nibble(const std::byte* block, int64_t element) {
   return element % 2 == 0 ? both & std::byte{15} : both >> 4;
 }
 
-// Returns blocks in the layout of BlockType::kMXFP4: the exponent, then elements i and i + 16 in
-// byte i.
+// Interleaves scales and elements into blocks in the layout of BlockType::kMXFP4: the exponent,
+// then elements i and i + 16 in byte i.
 std::vector<std::byte> Joined(const SafetensorsTensor& blocks, const SafetensorsTensor& scales) {
   std::vector<std::byte> joined(static_cast<size_t>(scales.bytes * (kNibbleBytes + 1)));
   std::byte* to = joined.data();

@@ -31,7 +31,7 @@ const Family& FamilyOf(const GgufFile& file) {
                     ". How to add a family: core/model/families/README.md in Midscope's source");
 }
 
-// Returns the tensors that are weights; those of rope factors are already in the description.
+// Returns the file's weights, without the tensors of rope factors, which ReadGgufConfig has read.
 FileTensors WeightsOf(const GgufFile& file) {
   FileTensors tensors;
   for (const GgufTensor& tensor : file.tensors()) {
@@ -41,7 +41,7 @@ FileTensors WeightsOf(const GgufFile& file) {
   return tensors;
 }
 
-// Rope factors missing from the description would change every angle.
+// Throws Error for rope factors that were not read, because every rotary angle would be wrong.
 void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   if (config.rope_scaling.kind == RopeScalingKind::kLongRope &&
       config.positions == PositionKind::kRotary) {
@@ -55,7 +55,7 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   }
 }
 
-// For a family without experts: accepts keys that state that there are none.
+// Throws Error if a family without experts has a key with a nonzero number of experts.
 void CheckNoExperts(const GgufMetadata& metadata) {
   for (const char* key : {"expert_count", "expert_used_count"}) {
     if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {

@@ -11,13 +11,13 @@
 
 namespace midscope {
 
-// Returns the checked description in the file's metadata. Throws Error for an unsupported
-// architecture, or metadata that the decoder does not implement (such files must not silently give
-// wrong numbers).
+// Returns the checked model description from the file's metadata. Throws Error for an unsupported
+// architecture, or for metadata that the decoder does not implement, because such files must not
+// silently give wrong results.
 ModelConfig ReadGgufConfig(const GgufFile& file);
 
-// Throws Error in the same cases, and for tensors that are missing, of another shape than
-// described, or not part of the description.
+// Opens the file. Throws Error in the same cases as ReadGgufConfig, and for tensors that are
+// missing, of an unexpected shape, or not part of the model.
 std::unique_ptr<ModelSource> OpenGgufModel(const std::filesystem::path& path);
 
 }  // namespace midscope

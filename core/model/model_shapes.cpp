@@ -32,7 +32,7 @@ void CheckRope(const ModelConfig& config, const std::string& thing) {
   }
 }
 
-// Each number is at most 2^20 (kMaxWidth), so their products cannot overflow.
+// Checks token mixers. Sizes are at most 2^20 (kMaxWidth), so their products cannot overflow.
 void CheckMixer(const ModelConfig& config, const std::string& thing) {
   const DeltaRule& rule = config.delta_rule;
   const StateSpace& space = config.state_space;
@@ -78,7 +78,7 @@ void CheckExperts(const ModelConfig& config, const std::string& thing) {
   }
 }
 
-// `prefix`: "N.experts.E.", or "N." for the layer's only MLP.
+// Adds the matrices of one MLP. `prefix`: "N.experts.E.", or "N." for a layer's only MLP.
 void AddMlp(const ModelConfig& config, int64_t layer, const std::string& prefix, int64_t expert,
             int64_t width, std::vector<NeededTensor>* tensors) {
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
@@ -240,7 +240,7 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
                                      config.attention.size(), config.layers));
   }
   CheckMixer(config, thing);
-  // Products of tokens and layers' embeddings cannot overflow.
+  // At most 2^20, so the product with the number of tokens cannot overflow.
   if (config.layers * config.layer_input_width > kMaxWidth) {
     throw Failure(thing, fmt::format("embeddings of {} elements for each of {} layers are too wide",
                                      config.layer_input_width, config.layers));

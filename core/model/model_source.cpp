@@ -29,8 +29,8 @@ namespace midscope {
 
 namespace {
 
-// Whether a file is from torch.save, which writes a zip archive, or in old versions a bare pickle
-// of protocol 2 or higher. Opening anything but a file could wait forever.
+// Whether a file was written by torch.save: a zip archive, or in old versions a bare pickle of
+// protocol 2 or higher. False for anything but a regular file, which could block when opened.
 bool IsPickle(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
@@ -70,7 +70,7 @@ std::vector<std::filesystem::path> GgufModelsIn(const std::filesystem::path& fol
   return GgufModelsAmong(std::move(files));
 }
 
-// Returns the folder itself if it contains a Hugging Face model, else its only GGUF model.
+// Returns the folder itself if it contains no GGUF model, else its only GGUF model.
 std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
                                     const std::vector<std::filesystem::path>& models) {
   if (models.empty()) return folder;
@@ -80,7 +80,7 @@ std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
   throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
 }
 
-// Returns the standard deviation of the initial weights that a folder's config.json states.
+// Returns initializer_range of a folder's config.json, the standard deviation of initial weights.
 double FolderDeviation(const std::filesystem::path& folder) {
   const ConfigJson json = ConfigJson::Read(folder / "config.json");
   double deviation = json.PositiveOrZero("initializer_range");
@@ -89,7 +89,7 @@ double FolderDeviation(const std::filesystem::path& folder) {
   return deviation > 0 ? deviation : kInitialDeviation;
 }
 
-// For a snapshot in the cache, because users often fetch one GGUF file instead of a folder.
+// Returns a cached snapshot's folder if it has weights, else its only GGUF file.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
   if (HasWeights(folder)) return folder;
   return ResolveFolder(folder, GgufModelsIn(folder, /*also_below=*/true));
@@ -133,7 +133,7 @@ RunnableModel OpenRunnableModel(const std::string& model) {
   RunnableModel opened{OpenModel(model), nullptr, {}};
   opened.config = opened.source->config();
   opened.tokenizer = opened.source->MakeTokenizer();
-  // Either number may be larger: embeddings are padded, and tokens may be added without a row.
+  // Embeddings may have more rows than tokens (padding), or fewer (added tokens).
   opened.tokenizer->SetRows(opened.config.vocabulary);
   const std::vector<std::string>& notes = opened.tokenizer->notes();
   opened.config.notes.insert(opened.config.notes.end(), notes.begin(), notes.end());

@@ -61,10 +61,9 @@
 
 namespace midscope {
 
-// The rows of one of the decoder's matrices within a file's tensor. With fused projections
-// (gpt_neox, phi3, mpt) and interleaved rotary order (GGUF's llama), they are selected rows of a
-// tensor: row r of the matrix is row row_order[r] of the tensor. If row_order is empty, they are
-// its rows in order.
+// One of the decoder's matrices, whose rows are stored in a file's tensor. Row r of the matrix is
+// row row_order[r] of the tensor, or row r if row_order is empty. Fused projections (gpt_neox,
+// phi3, mpt) and interleaved rotary order (GGUF's llama) need row_order.
 struct TensorRef {
   kernels::BlockFormat format;
   const std::byte* data =
@@ -75,7 +74,7 @@ struct TensorRef {
   std::vector<int64_t> row_order;  // [rows], or empty: 0, 1, 2, ...
   std::string file_name;           // the tensor's name in the file, for messages
 
-  // Returns the name in the file if it is known, else `name`.
+  // Returns the tensor's name in the file if it is set, else `name`.
   const std::string& NameOr(const std::string& name) const {
     return file_name.empty() ? name : file_name;
   }
@@ -88,27 +87,27 @@ class ModelSource {
  public:
   virtual ~ModelSource() = default;
   virtual const ModelConfig& config() const = 0;
-  // Returns null if the model has no such tensor. Throws Error if its shape is not the one that the
-  // description requires.
+  // Returns the tensor of this name; null if the model has no such tensor. Throws Error if its
+  // shape is not the one that the model's description requires.
   virtual const TensorRef* Find(const std::string& name) const = 0;
   virtual std::unique_ptr<Tokenizer> MakeTokenizer() const = 0;
   virtual std::string path() const = 0;
   virtual std::string Hash()
       const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
   virtual void DontNeed(const TensorRef& tensor) const = 0;
-  // Throws Error (failure) if a read found a file truncated (MemoryMap::CheckWhole).
+  // Throws Error (failure) if an earlier read met a truncated file (MemoryMap::CheckWhole).
   virtual void CheckWhole() const = 0;
 };
 
-// Returns the file or folder for a user's name of a model (model_text.h; its adapter and random
-// weights are ignored): a .gguf file (the first of a split model), a Hugging Face folder, a folder
-// with one GGUF model, `org/name` or `org/name@REVISION` in the Hugging Face cache (if the snapshot
-// is not a Hugging Face folder with weights, its only GGUF model), or "embedded". Throws Error if
-// the name fits no model, or several.
+// Returns the file or folder for a user's name of a model (model_text.h; adapter and random weights
+// in the name are ignored): a .gguf file (the first of a split model), a Hugging Face folder, a
+// folder with one GGUF model, `org/name` or `org/name@REVISION` in the Hugging Face cache (if the
+// snapshot is not a Hugging Face folder with weights, its only GGUF model), or "embedded". Throws
+// Error if the name fits no model, or several.
 std::filesystem::path ResolveModel(const std::string& model);
 
-// Opens the result of ResolveModel, with the text's random weights and adapter. path() is then such
-// a text. Throws Error.
+// Opens the model that ResolveModel finds, with the random weights and the adapter in the name.
+// path() of the result also names both. Throws Error.
 std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 
 struct RunnableModel {
@@ -117,20 +116,20 @@ struct RunnableModel {
   ModelConfig config;  // the source's description, with the tokenizer's notes added
 };
 
-// Opens a model for a run. Every run and `info` use only this function to decide whether a model is
-// supported. Throws Error if it is not.
+// Opens a model for a run, with its tokenizer. All runs and `info` use this function, so that they
+// agree on which models are supported. Throws Error if the model is not supported.
 RunnableModel OpenRunnableModel(const std::string& model);
 
-// Finds models by the name `embedded` and in the cache folder.
+// Functions that find models in the model folder and by the name `embedded`.
 
 // Returns $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
 std::filesystem::path ModelFolder();
 
-// Returns the path of the embedded model, whether it exists or not.
+// Returns the path of the model named `embedded`, whether the file exists or not.
 std::filesystem::path EmbeddedModelPath();
 
-// Returns the path for a user's name of a model: "embedded", or a path. Throws Error if the
-// embedded model has not been fetched yet.
+// Returns the path for a user's model name: `embedded`, or a path. Throws Error if `embedded` has
+// not been fetched yet.
 std::filesystem::path ModelPath(const std::string& model);
 
 }  // namespace midscope

@@ -54,8 +54,8 @@ void ReadSeed(ModelText* text) {
   text->name.resize(at);
 }
 
-// Returns the last component of an existing path or of one with a leading folder: "MODEL" for
-// "models/MODEL/", the current folder's name for ".".
+// Returns the last component of a path: "MODEL" for "models/MODEL/", the current folder's name for
+// ".".
 std::string LastComponent(const std::string& name) {
   std::error_code ignored;
   const std::filesystem::path path = name;

@@ -25,19 +25,19 @@ struct ModelText {
   bool plain() const { return !init_seed && adapter.empty(); }
 };
 
-// Returns a text that names an existing file or folder as a plain name, whatever it contains. A
-// number after the adapter's last colon is its scale unless that file or folder exists. Throws
+// Parses a user's model text. The path of an existing file or folder is a plain name, whatever it
+// contains. A number after the adapter's last colon is its scale unless such a path exists. Throws
 // Error (usage) for a second or empty adapter, and for a seed or scale that is not a number.
 ModelText ParseModelText(const std::string& text);
 
-// Returns the text that ParseModelText reads. A scale of 1 is omitted.
+// Returns `text` in the form that ParseModelText reads. A scale of 1 is omitted.
 std::string PrintModelText(const ModelText& text);
 
-// Returns the text of `model` with an adapter, FOLDER[:SCALE]; "" changes nothing. Throws Error
-// (usage) if it has one already.
+// Returns the name `model` with an adapter (FOLDER[:SCALE]) added; `model` if `adapter` is empty.
+// Throws Error (usage) if the name already contains an adapter.
 std::string WithAdapterText(const std::string& model, const std::string& adapter);
 
-// Returns the text with names of files and folders shortened to their last component, for outputs:
+// Returns the name with files and folders shortened to their last component, for display:
 // "SmolLM2-135M-Instruct.Q4_1.gguf adapter=lora:0.5".
 std::string ShortModelText(const std::string& text);
 

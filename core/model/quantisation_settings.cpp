@@ -72,7 +72,7 @@ void ReadFp8(const ConfigJson& config, Settings* settings) {
   settings->quantises_activations = true;
 }
 
-// All groups but the first are read from their tensors alone.
+// Reads settings from the first group; settings of other groups follow from their tensors.
 void ReadCompressed(const ConfigJson& config, Settings* settings) {
   RequireFormat(
       config, settings->method, config.Text("format", ""),

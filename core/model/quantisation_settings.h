@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The schemes of quantised Hugging Face folders, as the object quantization_config states them.
+// The quantisation schemes of Hugging Face folders, read from quantization_config in config.json.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// The settings that the tensors themselves do not show.
+// The settings that cannot be derived from the tensors.
 struct QuantisationSettings {
   std::string method;               // quant_method: "gptq"
   int64_t bits = 4;                 // GPTQ and AWQ
@@ -21,7 +21,7 @@ struct QuantisationSettings {
   bool quantises_activations = false;
 };
 
-// Throws Error, with a remedy, for a scheme that is not read.
+// Reads quantization_config. Throws Error, with a remedy, for an unsupported scheme.
 QuantisationSettings ReadQuantisation(const ConfigJson& config);
 
 }  // namespace midscope

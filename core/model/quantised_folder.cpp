@@ -21,7 +21,7 @@
 namespace midscope {
 namespace {
 
-// The tensors of one matrix, by the endings of their names.
+// The tensors that form one quantised matrix, found by the endings of their names.
 class Parts {
  public:
   Parts(std::string thing, std::string name, const SafetensorsTensors& file)
@@ -32,7 +32,7 @@ class Parts {
                   "The model is damaged, or quantised in another way: fetch or quantise it again");
   }
 
-  // Returns the tensor; its shape has no zero and, unless `rank` is 0, this many numbers.
+  // Throws Error if the tensor is missing, empty, of another dtype, or of another rank (0: any).
   const SafetensorsTensor& Need(std::string_view ending,
                                 const std::vector<std::string_view>& dtypes, size_t rank = 0) {
     const SafetensorsTensor* tensor = Find(ending);
@@ -48,7 +48,7 @@ class Parts {
   const SafetensorsTensor& Floats(std::string_view ending, size_t rank = 0) {
     return Need(ending, {"F32", "F16", "BF16"}, rank);
   }
-  // Returns null if there is none.
+  // Returns the tensor with this ending; null if there is none.
   const SafetensorsTensor* Find(std::string_view ending) {
     const auto found = file_.find(name_ + std::string(ending));
     if (found == file_.end()) return nullptr;
@@ -85,7 +85,7 @@ void SetGroups(const Parts& parts, std::string_view ending, int64_t groups, Quan
   m->group_columns = m->columns / groups;
 }
 
-// The group of each column, if the tensor exists and groups are not consecutive columns.
+// Sets each column's group if the tensor `ending` exists and groups are not consecutive columns.
 void SetGroupOf(Parts* parts, std::string_view ending, QuantisedMatrix* m) {
   if (parts->Find(ending) == nullptr) return;
   const SafetensorsTensor& tensor = parts->Need(ending, {"I32", "I64"}, 1);
@@ -112,8 +112,8 @@ void SetGroupOf(Parts* parts, std::string_view ending, QuantisedMatrix* m) {
   if (!in_order) m->group_of = std::move(group_of);
 }
 
-// [inputs / n, outputs] words of n integers along the inputs, [groups, outputs] scales and
-// [groups, outputs / n] words of zeros.
+// GPTQ: [inputs / n, outputs] words of n integers along the inputs, [groups, outputs] scales and
+// [groups, outputs / n] words of zero points.
 QuantisedMatrix MakeGptq(Parts* parts, const QuantisationSettings& settings) {
   const SafetensorsTensor& words = parts->Need(".qweight", {"I32"}, 2);
   const SafetensorsTensor& scales = parts->Floats(".scales", 2);
@@ -143,8 +143,8 @@ QuantisedMatrix MakeGptq(Parts* parts, const QuantisationSettings& settings) {
   return m;
 }
 
-// [inputs, outputs / 8] words of 8 integers along the outputs, in an order of their own; zeros
-// likewise.
+// AWQ: [inputs, outputs / 8] words of 8 integers along the outputs, in a special order, and zero
+// points in words of the same kind.
 QuantisedMatrix MakeAwq(Parts* parts, const QuantisationSettings& settings) {
   const SafetensorsTensor& words = parts->Need(".qweight", {"I32"}, 2);
   const SafetensorsTensor& scales = parts->Floats(".scales", 2);
@@ -172,7 +172,7 @@ QuantisedMatrix MakeAwq(Parts* parts, const QuantisationSettings& settings) {
   return m;
 }
 
-// Scales of the whole matrix, of rows [rows] or [rows, 1], or of groups [rows, groups].
+// Sets the scale of the matrix, scales [rows] or [rows, 1], or scales of groups [rows, groups].
 void SetRowScales(const Parts& parts, std::string_view ending, const SafetensorsTensor& scales,
                   QuantisedMatrix* m) {
   m->scales = scales;
@@ -188,7 +188,7 @@ void SetRowScales(const Parts& parts, std::string_view ending, const Safetensors
   SetGroups(parts, ending, groups, m);
 }
 
-// Scales of blocks of rows and columns; blocks at the edges may be smaller.
+// Sets scales of two-dimensional blocks, which may be smaller at the matrix's edges.
 void SetBlockScales(const Parts& parts, std::string_view ending, const SafetensorsTensor& scales,
                     const std::vector<int64_t>& block, QuantisedMatrix* m) {
   m->scales = scales;
@@ -200,8 +200,8 @@ void SetBlockScales(const Parts& parts, std::string_view ending, const Safetenso
   m->scale_group_stride = 1;
 }
 
-// Float8 of the Open Compute Project: E4M3 has no infinity and two NaN; E5M2 is the upper half of
-// binary16.
+// Returns the values of all 256 codes of an 8-bit float of the Open Compute Project: E4M3 has no
+// infinity and two NaN; E5M2 is the upper half of binary16.
 std::vector<float> Float8Table(std::string_view dtype) {
   std::vector<float> table(256);
   for (int bits = 0; bits < 256; ++bits) {
@@ -219,7 +219,7 @@ std::vector<float> Float8Table(std::string_view dtype) {
   return table;
 }
 
-// A matrix of bytes [rows, columns], I8 or 8-bit floats, without scales.
+// Returns a matrix of bytes [rows, columns], I8 or 8-bit floats, whose scales are not set yet.
 QuantisedMatrix MakeBytes(Parts* parts, const std::vector<std::string_view>& dtypes) {
   const SafetensorsTensor& bytes = parts->Need(".weight", dtypes, 2);
   QuantisedMatrix m;
@@ -248,7 +248,7 @@ QuantisedMatrix MakeFp8(Parts* parts, const QuantisationSettings& settings) {
   return m;
 }
 
-// Zeros [rows, groups] of compressed-tensors, if there are any: I8, or packed along the rows.
+// Sets zero points [rows, groups] of compressed-tensors, if any: I8, or packed along the rows.
 void SetZeros(Parts* parts, int64_t bits, QuantisedMatrix* m) {
   constexpr std::string_view kZeros = ".weight_zero_point";
   if (parts->Find(kZeros) == nullptr) return;
@@ -323,8 +323,8 @@ std::vector<float> Table(Parts* parts, std::string_view ending, int64_t size) {
   return table;
 }
 
-// Two levels per byte, the first in the upper nibble, in blocks along the rows. The shape and the
-// sizes of blocks are JSON in a tensor.
+// bitsandbytes with 4 bits: two elements per byte, the first in the upper nibble, in blocks along
+// the rows. The shape and the block sizes are JSON in a tensor.
 QuantisedMatrix MakeNibbles(Parts* parts, const QuantisationSettings& /*settings*/) {
   const bool is_nf4 = parts->Find(".weight.quant_state.bitsandbytes__nf4") != nullptr;
   const std::string ending =
@@ -364,7 +364,7 @@ QuantisedMatrix MakeNibbles(Parts* parts, const QuantisationSettings& /*settings
   return m;
 }
 
-// LLM.int8(): SCB is the largest magnitude of each row, whose level is 127.
+// LLM.int8() of bitsandbytes: SCB is the largest magnitude of each row, represented by 127.
 QuantisedMatrix MakeInt8(Parts* parts, const QuantisationSettings& /*settings*/) {
   QuantisedMatrix m = MakeBytes(parts, {"I8"});
   const SafetensorsTensor& scales = parts->Need(".SCB", {"F32"}, 1);
@@ -377,7 +377,7 @@ QuantisedMatrix MakeInt8(Parts* parts, const QuantisationSettings& /*settings*/)
   return m;
 }
 
-// A kind of quantised matrix: recognised by its method, and the ending and dtype of one tensor.
+// A kind of quantised matrix, recognised by the method and by the ending and dtype of one tensor.
 struct Kind {
   std::string_view method;
   std::string_view ending;
@@ -395,7 +395,7 @@ constexpr std::array<Kind, 8> kKinds = {
      {"bitsandbytes", ".weight", "U8", &MakeNibbles},
      {"bitsandbytes", ".weight", "I8", &MakeInt8}}};
 
-// Scales of activations and of cached keys and values, which are not quantised here.
+// Ignored tensors: scales of activations and cached keys and values, which are not quantised here.
 constexpr std::array<std::string_view, 12> kIgnored = {
     ".input_scale",  ".input_scale_ub",    ".input_zero_point", ".input_global_scale",
     ".output_scale", ".output_zero_point", ".activation_scale", ".q_scale",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tensors of quantised Hugging Face folders: which of them make a matrix, and in which layout.
+// Finds the tensors that form each quantised matrix of a Hugging Face folder, and their layout.
 //
 // Sources of the layouts, none of whose code is used:
 //   fp8                 huggingface/transformers, integrations/finegrained_fp8.py
@@ -18,11 +18,11 @@
 
 namespace midscope {
 
-// Keyed by the matrix' name in a plain folder, "model.layers.0.mlp.up_proj.weight".
+// Keyed by the matrix' name in an unquantised folder: "model.layers.0.mlp.up_proj.weight".
 using QuantisedMatrices = std::map<std::string, QuantisedMatrix, std::less<>>;
 
-// Removes the tensors of quantised matrices from `file`; the remaining ones are plain. Throws Error
-// naming `thing` and the tensor if one is missing, or does not fit the others in shape or dtype.
+// Returns the quantised matrices and removes their tensors from `file`. Throws Error naming `thing`
+// and the tensor if one is missing, or does not match the others in shape or dtype.
 QuantisedMatrices TakeQuantised(const QuantisationSettings& settings, const std::string& thing,
                                 SafetensorsTensors* file);
 

@@ -47,8 +47,8 @@ bool HoldsExperts(RowPart part) {
          part == RowPart::kExpertEven || part == RowPart::kExpertOdd;
 }
 
-// Returns the number of rows in the file's tensor, or in one expert's part of it, that contains the
-// decoder's `rows` rows.
+// Returns the number of rows of the file's tensor (or of one expert in it) that contains a decoder
+// matrix of `rows` rows.
 int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t heads = config.heads + 2 * config.key_value_heads;
   switch (part) {
@@ -79,7 +79,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   }
 }
 
-// Returns the first row of a contiguous part of `rows` rows.
+// Returns the first row in the file of a decoder matrix with `rows` contiguous rows.
 int64_t FirstRow(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t query = config.heads * config.head_dim;
   switch (part) {
@@ -96,25 +96,25 @@ int64_t FirstRow(RowPart part, int64_t rows, const ModelConfig& config) {
   }
 }
 
-// Returns the row of the file's head for a row of the decoder's head. Only the first `rotated` rows
-// of a head are pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The other
-// rows are in order.
+// Returns the row within a head in the file for row `within` of the decoder's head. The first
+// `rotated` rows of a head are rotary pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in
+// the decoder. The other rows are in the same order.
 int64_t InterleavedRow(int64_t within, int64_t rotated) {
   const int64_t pairs = rotated / 2;
   if (within >= rotated) return within;
   return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
 }
 
-// Returns the file's head for head `head` of the decoder's query, key or value: in the file, a
-// key-value head's queries are followed by its key and its value.
+// Returns the index of a head in the file for head `head` of the decoder's query, key or value. In
+// the file, the queries of each key-value head are followed by its key and value.
 int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
   const int64_t queries = config.heads_per_key_value_head();
   if (part == RowPart::kHeadQuery) return head / queries * (queries + 2) + head % queries;
   return head * (queries + 2) + queries + (part == RowPart::kHeadValue ? 1 : 0);
 }
 
-// Returns the first row of each decoder's row in a file whose rows are grouped by key head of a
-// delta rule. In each group, `before` rows precede `count` of the part's.
+// Appends the file's rows for one part of a tensor that is grouped by key head of a delta rule. In
+// each group of `group` rows, the part is the `count` rows after the first `before` rows.
 void AddGrouped(const DeltaRule& rule, int64_t group, int64_t before, int64_t count,
                 std::vector<int64_t>* order) {
   for (int64_t head = 0; head < rule.key_heads; ++head) {
@@ -122,7 +122,7 @@ void AddGrouped(const DeltaRule& rule, int64_t group, int64_t before, int64_t co
   }
 }
 
-// The order of rows in a file that is grouped by key head; empty for other parts.
+// Returns the file's row of each decoder row for parts grouped by key head; else empty.
 std::vector<int64_t> GroupedOrder(RowPart part, const DeltaRule& rule) {
   std::vector<int64_t> order;
   const int64_t values = rule.used() ? rule.value_heads / rule.key_heads : 0;
@@ -142,7 +142,7 @@ std::vector<int64_t> GroupedOrder(RowPart part, const DeltaRule& rule) {
   return order;
 }
 
-// Returns the row of the file for each of the decoder's rows; empty if they are in order.
+// Returns the file's row for each of the decoder's rows; empty if the order is the same.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order = GroupedOrder(part, config.delta_rule);
   if (!order.empty()) return order;
@@ -172,10 +172,10 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
   return order;
 }
 
-// Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers), or
-// to keys and values of a layer that reads another's: published files have some.
+// Whether a tensor belongs to a multi-token prediction layer (ModelConfig::prediction_layers), or
+// to keys and values of a layer that reads another layer's; published files have such tensors.
 bool IsUnused(const std::string& name, const ModelConfig& config) {
-  // Later tokens of qwen3_next and qwen3_5, and of ernie4_5_moe.
+  // Multi-token prediction of qwen3_next, qwen3_5 and ernie4_5_moe.
   if (name.starts_with("mtp.") || name.starts_with("model.mtp_")) return true;
   for (int64_t layer = config.FirstLentLayer(); layer < config.layers; ++layer) {
     if (!config.SharesKeys(layer)) continue;
@@ -191,7 +191,7 @@ bool IsUnused(const std::string& name, const ModelConfig& config) {
   return false;
 }
 
-// Returns [columns, rows] for each of `count` matrices [rows, columns], whose elements have the
+// Returns the transposes [columns, rows] of `count` matrices [rows, columns] with elements of the
 // size of T.
 template <class T>
 std::vector<std::byte> Transposed(const std::byte* data, int64_t count, int64_t rows,
@@ -224,8 +224,8 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
   return tensor.file_name.empty() ? name : tensor.file_name;
 }
 
-// If products cannot read the matrix' usual format, `stored_bytes` are those of the file
-// (MustExpand, arithmetic.h).
+// Counts a quantised matrix. If matrix products cannot read its usual format (MustExpand,
+// arithmetic.h), the matrix's bytes in the file are added to stored_bytes.
 void CountQuantised(const QuantisedMatrix& matrix, int64_t* count, ModelConfig* config) {
   const int64_t elements = matrix.rows * matrix.columns;
   const kernels::BlockFormat format = matrix.UsualFormat();
@@ -240,7 +240,7 @@ void CountQuantised(const QuantisedMatrix& matrix, int64_t* count, ModelConfig* 
 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::map<std::string_view, int64_t> counts;
-  // Tied weights in a pytorch_model.bin are two names for the same bytes.
+  // Tied weights in a pytorch_model.bin are two names of the same bytes, which are counted once.
   std::set<std::pair<const std::byte*, int64_t>> counted;
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.unread_dtype.empty()) continue;
@@ -249,7 +249,7 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config) {
       continue;
     }
     if (!counted.emplace(tensor.data, tensor.bytes).second) continue;
-    // Each tensor's bytes are inside its file or a copy, so these sums cannot overflow.
+    // The sums cannot overflow, because each tensor's bytes are inside the file or a copy.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
     counts[tensor.format.name] += elements;
     config->parameters += elements;
@@ -295,7 +295,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
     by_place[place].push_back(tensor);
   }
   for (const auto& [place, tensors] : by_place) AddBiases(tensors, *place);
-  // Tied embeddings are sometimes stored twice; they were compared when the file was opened.
+  // A file may contain tied embeddings twice; they were compared when the file was opened.
   if (config.tied_embeddings) {
     const TensorPlace* output = FindPlace(places, {"output", {}}, file);
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
@@ -360,7 +360,7 @@ void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) 
   tensors_.emplace(needed.name() + ".bias", Vector(rows));
 }
 
-// Vectors are stored as matrices with one element per row.
+// Checks the file's shape and selects rows. A vector becomes a matrix of one element per row.
 TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed,
                                  const TensorPlace& place, const std::string& file_name) {
   const std::vector<int64_t>& shape = needed.shape;
@@ -383,7 +383,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
       place.transposed && shape.size() == 2 && !(place.maybe_transposed && tensor.shape == wanted);
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
-  // Norms with separate weights per head are [heads, head_dim].
+  // A norm with separate weights per head may be stored as [heads, head_dim].
   const int64_t heads = wanted[0] / config_.head_dim;
   const bool by_head = shape.size() == 1 && heads * config_.head_dim == wanted[0] &&
                        tensor.shape == std::vector<int64_t>{heads, config_.head_dim};
@@ -425,7 +425,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   return reference;
 }
 
-// All parts of a fused matrix share one copy.
+// Returns a transposed copy of the tensor, which all parts of a fused matrix share.
 const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
                                              const std::string& file_name) {
   auto found = transposed_.find(file_name);
@@ -444,7 +444,7 @@ const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
   return found->second.data();
 }
 
-// Returns one row with all elements, in order.
+// Returns the vector as one row that contains all elements in the decoder's order.
 TensorRef TensorTable::Vector(const TensorRef& rows) {
   TensorRef vector = rows;
   vector.rows = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensors of a model file by the decoder's names. Checks the family's tensors against the
-// file's.
+// The tensors of a model file by the decoder's names, after a check that the file contains exactly
+// the tensors that the model family needs.
 #pragma once
 
 #include <cstddef>
@@ -20,35 +20,35 @@
 
 namespace midscope {
 
-// A tensor of a file, in any format.
+// A tensor of a model file, of any format.
 struct FileTensor {
   std::vector<int64_t> shape;  // outermost first; row-major
   kernels::BlockFormat format;
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
-  std::string file_name;  // its name in the file; empty: its key in FileTensors
-  // Set if weights of this dtype cannot be read, which is an error only if the decoder needs the
+  std::string file_name;  // the name in the file; empty: the key in FileTensors
+  // The dtype, if weights of this dtype cannot be read; an error only if the decoder needs the
   // tensor.
   std::string unread_dtype = {};
-  const QuantisedMatrix* quantised = nullptr;  // if not null, rows are computed; `data` is null
+  const QuantisedMatrix* quantised = nullptr;  // if not null, replaces `data`, which is null
 };
 
-// The rows of a quantised matrix from `first_row` on, which TensorRef::row_order refers to.
+// A decoder matrix within a quantised matrix; TensorRef::row_order is relative to `first_row`.
 struct QuantisedRows {
   const QuantisedMatrix* matrix = nullptr;
   int64_t first_row = 0;
 };
 
-// Keyed by the names in a family's places.
+// Tensors of a file, keyed by TensorPlace::file_name with its ending.
 using FileTensors = std::map<std::string, FileTensor, std::less<>>;
 
 // Sets the number of parameters, their bytes and the most common type in `config`.
 void CountParameters(const FileTensors& tensors, ModelConfig* config);
 
-// Returns the number of bytes from tensor.data on that contain the tensor's rows.
+// Returns the number of bytes, from tensor.data on, that contain all rows of the tensor.
 int64_t SpannedBytes(const TensorRef& tensor);
 
-// The rows of a file's matrix, or of one expert's part of it, that hold one of the decoder's.
+// The rows of a decoder matrix within a file's matrix, or within one expert's part of it.
 struct PlacedRows {
   int64_t file_rows = 0;
   std::vector<int64_t> rows;  // [row of the decoder's matrix]; empty: all, in order
@@ -57,16 +57,16 @@ PlacedRows PlaceRows(RowPart part, int64_t rows, const ModelConfig& config);
 
 class TensorTable {
  public:
-  // Throws Error naming `thing` and the tensor if it is missing, of another shape than described,
-  // or not part of the description (endings in `ignored` are skipped). `copied` is called with each
-  // tensor of the file that was copied transposed and is no longer read.
+  // Throws Error naming `thing` and the tensor if one is missing, of an unexpected shape, or not
+  // part of the model (endings in `ignored` are skipped). `copied` is called with each tensor of
+  // the file that was copied transposed and is no longer read.
   TensorTable(
       const ModelConfig& config, const std::vector<TensorPlace>& places, const FileTensors& file,
       const std::vector<std::string_view>& ignored, const std::string& thing,
       const std::function<void(const FileTensor&)>& copied = [](const FileTensor&) {});
 
   const TensorRef* Find(const std::string& name) const;  // null if there is none
-  // Returns null unless the tensor's rows are those of a quantised matrix; its `data` is null then.
+  // Returns the rows of a quantised tensor, whose TensorRef::data is null; null for other tensors.
   const QuantisedRows* FindQuantised(const std::string& name) const;
   int64_t transposed_bytes() const;  // bytes of transposed copies of the file's matrices
 
@@ -89,8 +89,8 @@ class TensorTable {
   std::map<std::string, QuantisedRows, std::less<>> quantised_;
   std::set<std::string, std::less<>> used_;
   std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
-  // Transposed copies of matrices that are [inputs, outputs] in the file, keyed by their names
-  // there.
+  // Transposed copies of matrices that are [inputs, outputs] in the file, keyed by the file's
+  // names.
   std::map<std::string, std::vector<std::byte>, std::less<>> transposed_;
 };
 

@@ -18,7 +18,7 @@ struct LayerKinds {
   std::vector<std::string_view> names;
 };
 
-// One entry per kind; GGUF's names follow those of transformers.
+// One entry per kind: names are model_types of transformers, then architectures of GGUF.
 const std::vector<LayerKinds>& AllLayerKinds() {
   static const std::vector<LayerKinds> all = {
       {"state space layers (Mamba), without attention",
@@ -71,7 +71,7 @@ std::string NotSupported(std::string_view what, const std::string& name, const s
 
 namespace {
 
-// A kind of layer and the keys that show it. GGUF's keys follow the architecture's name.
+// A kind of layer and the keys that show it. GGUF's keys have the architecture as prefix.
 struct Sign {
   std::string_view kind;
   std::vector<std::string_view> folder_keys;
@@ -111,7 +111,7 @@ const std::vector<Sign>& Signs() {
   return signs;
 }
 
-// Keys of lists with a name for each layer, or for each layer of a repeating pattern.
+// Keys of lists that name the kind of each layer, or of each layer of a repeating pattern.
 constexpr std::string_view kListsOfLayers[] = {"layer_types", "layers_block_type", "block_types"};
 
 std::vector<std::string> Distinct(std::vector<std::string> texts) {
@@ -131,7 +131,7 @@ std::vector<std::string> ListedLayers(const ConfigJson& json, std::string_view k
   return names;
 }
 
-// `is_set`: whether any key of `keys` has a value that means yes.
+// Returns the kinds of layers for which is_set returns true for one of the keys.
 template <typename IsSet>
 std::vector<std::string> ShownBySigns(std::vector<std::string_view> Sign::*keys,
                                       const IsSet& is_set) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layer kinds of unsupported models, for messages.
+// Descriptions of the layer kinds of unsupported models, for error messages.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace midscope {
 
-// Returns "state space layers (Mamba), without attention"; empty if the model is unknown. `name`: a
-// model_type of config.json, or an architecture of GGUF.
+// Returns the layer kinds of a model, "state space layers (Mamba), without attention"; empty if the
+// model is unknown. `name`: a model_type of config.json, or an architecture of GGUF.
 std::string_view LayerKindsOf(std::string_view name);
 
-// Returns "the model_type 'mamba' is not supported: it has state space layers (Mamba), without
-// attention". For an unknown model, returns "... is not supported yet; its configuration shows" and
-// `shown` (from ShownLayers; empty: nothing).
+// Returns the error message "the model_type 'mamba' is not supported: it has state space layers
+// (Mamba), without attention". For an unknown model: "... is not supported yet; its configuration
+// shows" and `shown` (from ShownLayers; empty: nothing).
 std::string NotSupported(std::string_view what, const std::string& name, const std::string& shown);
 
-// For a model that LayerKindsOf does not list, returns what its configuration shows: "state space
-// layers (ssm_cfg), layer_types full_attention and mamba"; empty if no key of
-// the configuration shows layer kinds. Does not throw for values of a wrong type.
+// Returns the layer kinds that a configuration shows, for models that LayerKindsOf does not know:
+// "state space layers (ssm_cfg), layer_types full_attention and mamba"; empty if no key shows layer
+// kinds. Does not throw for values of a wrong type.
 std::string ShownLayers(const ConfigJson& json);
 
-// Like ShownLayers above, from a file's metadata, whose keys begin with general.architecture.
+// Returns the layer kinds that a GGUF file's metadata shows: "experts (expert_count)".
 std::string ShownLayers(const GgufFile& file);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arcee's Trinity: gated attention, norms before and after each part, a window in three of four
-// layers and no positions in the others; experts after the first layers, chosen by sigmoid scores
-// and a bias.
+// Arcee's Trinity: gated attention, norms before and after attention and MLP, a sliding window in
+// three of four layers, and no positional encoding in the other layers. Layers after the first ones
+// have experts, chosen by sigmoid scores and a bias.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace midscope::afmoe {
 namespace {
 
-constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
+constexpr int64_t kPattern = 4;  // every fourth layer has global attention
 
 bool HasWindow(int64_t layer, int64_t period) { return (layer + 1) % period != 0; }
 
@@ -81,7 +81,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// llama.cpp always scales embeddings; which layers have windows is fixed there.
+// As in llama.cpp, embeddings are always scaled, and the pattern of windows is fixed.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   config->embedding_scale = EmbeddingScale(*config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Apertus: query and key normed over each head, an MLP without a gate whose activation has learned
-// settings (xIELU).
+// Apertus: RMS norms of each head's query and key, and an MLP without a gate whose activation has
+// learned parameters (xIELU).
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -16,10 +16,10 @@ void SetLayers(ModelConfig* config) {
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  // transformers' class has default rope settings for files without any; all published files have
-  // settings.
+  // Without rope settings, transformers would use defaults of its class. All published files
+  // contain the settings, so a file without them is refused.
   if (!RopeObject(json)) json.Fail("has no rope_parameters");
-  // ReadLlamaLike does not support this activation, which has tensors of its own.
+  // ReadLlamaLike does not support the activation xIELU, whose parameters are stored in tensors.
   const bool own = json.Text("hidden_act", "xielu") == "xielu";
   ReadLlamaLike(
       json, {.norm_epsilon = 1e-5, .activation_key = own ? "" : "hidden_act", .rope_base = kBase},
@@ -46,7 +46,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   SetLayers(config);
   config->activation = Activation::kXielu;
-  // These keys have no architecture prefix.
+  // The xielu.* keys have no architecture prefix.
   const GgufMetadata settings(metadata.file(), "xielu");
   const auto positive = settings.Numbers("alpha_p", config->layers);
   const auto negative = settings.Numbers("alpha_n", config->layers);

@@ -15,8 +15,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->heads = CountOfTwo(json, "n_head", "num_attention_heads", kMaxWidth, 8);
   config->key_value_heads = config->heads;
   config->head_dim = config->hidden / config->heads;
-  // transformers does not read this key, because ALiBi has no limit. All published models were
-  // trained on 2048 tokens.
+  // transformers does not read seq_length, because ALiBi has no limit. All published models were
+  // trained on 2048 tokens, which is the default here.
   config->trained_context = json.Count("seq_length", kMaxTokens, 2048);
   config->norm_epsilon = json.Positive("layer_norm_epsilon", 1e-5);
   config->activation = Activation::kGeluTanh;
@@ -27,7 +27,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->embedding_norm = true;
   config->gated_mlp = false;
   RefuseFlag(json, "apply_residual_connection_post_layernorm");
-  // In that case transformers omits the biases of two projections.
+  // With pretraining_tp > 1 and slow_but_exact, transformers omits biases of two projections.
   if (json.Count("pretraining_tp", kMaxWidth, 1) > 1) RefuseFlag(json, "slow_but_exact");
 }
 

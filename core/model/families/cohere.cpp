@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Command R and Aya: attention and MLP in parallel after one LayerNorm without bias, adjacent
-// rotated pairs, scaled logits. Command R7B (cohere2) has a window in three of four layers, and no
-// positions in the others.
+// Command R and Aya: attention and MLP in parallel after one LayerNorm without bias, rotary pairs
+// of adjacent elements, scaled logits. Command R7B (cohere2) has a sliding window in three of four
+// layers, and no positional encoding in the other layers.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -10,7 +10,7 @@ namespace midscope::cohere {
 namespace {
 
 constexpr int64_t kWindow = 4096;
-constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
+constexpr int64_t kPattern = 4;  // every fourth layer has global attention
 
 void SetLayers(ModelConfig* config) {
   config->norm = NormKind::kLayer;
@@ -33,7 +33,7 @@ void ReadShared(const ConfigJson& json, ModelConfig* config) {
   config->output_scale = json.Positive("logit_scale", 0.0625);
 }
 
-// Command R+ has norms of query and key.
+// Only Command R+ has norms of query and key.
 void ReadCohere(const ConfigJson& json, ModelConfig* config) {
   ReadShared(json, config);
   if (json.Flag("use_qk_norm", false)) config->query_key_norm = QueryKeyNorm::kEachHead;
@@ -48,7 +48,7 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   RotateInWindowsAlone(config);
 }
 
-// The weights of query and key norms are in the order of these projections' rows.
+// Adds query and key norms, whose weights are in the same order as the projections' rows.
 std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_view query,
                                    std::string_view key) {
   ReplacePlace({"N.query_norm", query, RowPart::kInterleaved}, places);
@@ -76,7 +76,7 @@ void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   RotateInWindowsAlone(config);
 }
 
-// The folder's rotated pairs are already in GGUF's order.
+// Both file formats store rotary pairs as adjacent rows.
 std::vector<TensorPlace> GgufPlaces() {
   return WithNorms(
       GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay}),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // DeepSeek V2 and V3: attention over latent keys and values (MLA), experts in groups in addition to
 // shared ones, dense first layers. V3 scores experts by the sigmoid, with a bias only for the
-// choice, and GLM-4.7-Flash is V3 with other defaults. Youtu-LLM has its attention and no experts,
-// Mistral Small 4 its attention with queries that grow, and softmax scores.
+// choice, and GLM-4.7-Flash is V3 with other defaults. Youtu-LLM has MLA without experts. Mistral
+// Small 4 has MLA with queries scaled by position, and experts with softmax scores.
 #include <cmath>
 #include <string>
 
@@ -16,8 +16,8 @@
 namespace midscope::deepseek {
 namespace {
 
-// YaRN's temperature is part of the scale of logits; it is squared, because it applies to queries
-// and keys.
+// Returns the scale of attention logits. YaRN's factor of cos and sin is included in it, squared,
+// because it applies to queries and keys.
 double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& config) {
   const double plain =
       1.0 / std::sqrt(static_cast<double>(config.latent.plain + config.rope_dimensions));
@@ -30,8 +30,8 @@ double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& conf
 
 constexpr LatentAttention kDeepseek = {.rank = 512, .query_rank = 1536, .plain = 128, .value = 128};
 
-// `otherwise` holds the values of absent keys. `partial`: as RopeDefaults has it; the value has no
-// effect.
+// Reads the sizes of latent attention (MLA). `otherwise`: values of absent keys. `partial`: the
+// default of partial_rotary_factor (RopeDefaults::partial); it has no effect.
 void ReadLatent(const ConfigJson& json, const LatentAttention& otherwise, ModelConfig* config,
                 std::optional<double> partial = {}) {
   LatentAttention& latent = config->latent;
@@ -156,8 +156,8 @@ void ReadYoutu(const ConfigJson& json, ModelConfig* config) {
   config->latent.interleaved = json.Flag("rope_interleave", true);
 }
 
-// transformers' class has default rope settings for files without any; all published files have
-// settings. partial_rotary_factor is the rotated share of a head, which its sizes say.
+// Refuses files without rope settings, for which transformers would use a class default; all
+// published files have them. partial_rotary_factor must be the rotated fraction of a head.
 void ReadMistral4(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");
@@ -198,7 +198,7 @@ void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
   const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
   const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
   experts.choice_bias = metadata.file().Find(bias) != nullptr;
-  // Files of GLM-4.7-Flash may not state it; a bias is for the sigmoid alone.
+  // Files of GLM-4.7-Flash may lack the key; a choice bias exists only with sigmoid scores.
   const int64_t scores =
       metadata.Count("expert_gating_func", kMaxExperts, experts.choice_bias ? kSigmoid : kSoftmax);
   if (scores != kSoftmax && scores != kSigmoid)
@@ -235,9 +235,9 @@ std::vector<TensorPlace> Mistral4Tensors(const ConfigJson& json) {
   return places;
 }
 
-// For both V2 and V3. The converter has turned the latent key into one key-value head, and writes a
-// tenth of mscale_all_dim. Files do not contain `mscale`, which is the same in all published
-// models.
+// Reads GGUF files of V2 and V3. llama.cpp's converter has turned the latent key into one key-value
+// head, and stores a tenth of mscale_all_dim. Files do not contain `mscale`, which equals
+// mscale_all_dim in all published models.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   LatentAttention& latent = config->latent;
   latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ernie 4.5: llama with adjacent rotated pairs; with experts, they are chosen by softmax scores and
-// a bias, and some experts are used by every token.
+// Ernie 4.5: llama with rotary pairs of adjacent elements. Models with experts choose them by
+// softmax scores and a bias; shared experts process every token.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -19,7 +19,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                 config);
 }
 
-// Layers from `first` to `last`, those of them that end `interval`, have experts.
+// Sets experts in every `interval`-th layer within layers `first` to `last`.
 void SetExpertLayers(int64_t first, int64_t last, int64_t interval, ModelConfig* config) {
   config->experts.normalised = true;
   config->experts.choice_bias = true;
@@ -44,7 +44,7 @@ void ReadMoe(const ConfigJson& json, ModelConfig* config) {
                  .context = 131072},
                 config);
   RefuseFlag(json, "use_bias");
-  // A sum of chosen scores is never so small that this limit matters.
+  // Lower limit of the sum of chosen scores; real sums are larger, so it has no effect.
   constexpr double kLimit = 1e-6;
   if (json.Positive("moe_norm_min", kLimit) > kLimit)
     json.Fail("moe_norm_min is over 1e-6, which is not supported");
@@ -54,7 +54,7 @@ void ReadMoe(const ConfigJson& json, ModelConfig* config) {
       .per_row = CountOfTwo(json, "moe_k", "num_experts_per_tok", kMaxExperts, 6),
       .width = width,
       .shared_width = width * json.CountOrZero("moe_num_shared_experts", kMaxExperts, 2)};
-  // The last layer is -1 if it is the model's last.
+  // The last layer with experts; -1 means the model's last layer.
   constexpr std::string_view kLast = "moe_layer_end_index";
   const bool to_the_end = !json.Has(kLast) || json.IsMinusOne(kLast);
   SetExpertLayers(json.CountOrZero("moe_layer_start_index", kMaxLayers, 1),
@@ -84,7 +84,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   RequireGgufExperts(metadata);
   config->experts.shared_width =
       metadata.CountOrZero("expert_shared_feed_forward_length", kMaxWidth);
-  metadata.Ignore("expert_shared_count");  // their width together is that above
+  metadata.Ignore("expert_shared_count");  // shared_width is their total width
   SetExpertLayers(metadata.CountOrZero("leading_dense_block_count", kMaxLayers), config->layers,
                   metadata.Count("interleave_moe_layer_step", kMaxLayers, 1), config);
 }

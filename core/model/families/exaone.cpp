@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXAONE 3 and 3.5: llama with other names of keys and tensors.
+// EXAONE 3 and 3.5: llama with different names of configuration keys and tensors.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -7,7 +7,7 @@
 namespace midscope::exaone {
 namespace {
 
-// Published files have keys of their own; transformers 5 writes llama's.
+// Published files have EXAONE's key names; transformers 5 writes llama's.
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   const auto either = [&](std::string_view key, std::string_view published) {
     return json.Has(published) ? published : key;

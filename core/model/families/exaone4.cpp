@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// EXAONE 4: norms only after attention and MLP, query and key normed over each head; the large
-// model has a window in three of four layers, and no positions in the others. K-EXAONE has these
-// layers, norms before attention and MLP, and experts as in deepseek_v3.
+// EXAONE 4: norms only after attention and MLP, and of each head's query and key. The large model
+// has a sliding window in three of four layers, and no positions in the fourth. K-EXAONE has the
+// same layers with norms before attention and MLP, and experts as in deepseek_v3.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kWindow = 4096;
 
-constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
+constexpr int64_t kPattern = 4;  // every fourth layer has global attention
 
 void SetNorms(ModelConfig* config) {
   config->input_norms = false;
@@ -23,7 +23,7 @@ void SetNorms(ModelConfig* config) {
 void ReadLayers(const ConfigJson& json, ModelConfig* config) {
   const int64_t window = ReadWindow(json, kWindow);
   if (window == 0) return;
-  // Files with layer_types may state the pattern as letters.
+  // With layer_types, sliding_window_pattern is not read: it may be a string of letters.
   const int64_t pattern = json.Has("layer_types")
                               ? kPattern
                               : json.Count("sliding_window_pattern", kMaxLayers, kPattern);
@@ -91,7 +91,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
   config->experts = ReadGgufGroupedExperts(metadata, config->layers);
   RequireGgufExperts(metadata);
-  metadata.Ignore("expert_shared_feed_forward_length");  // that of one expert times their number
+  metadata.Ignore("expert_shared_feed_forward_length");  // number of shared experts * width
   RequireGgufSigmoidScores(metadata);
   SetMoe(config);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions for families with experts: which layers have them, and where their tensors are.
+// Functions for mixtures of experts: which layers have experts, and their tensors' names.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// The file's names of expert tensors. Empty: the family has no such tensor.
+// Names of expert tensors in a Hugging Face folder. Empty: the family has no such tensor.
 struct ExpertLayout {
   std::string_view router = "model.layers.N.mlp.gate";
   std::string_view gate = "model.layers.N.mlp.experts.E.gate_proj";
@@ -27,12 +27,12 @@ struct ExpertLayout {
   Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
-enum class Stacked { kPlain, kTransposed, kEither };  // kEither: its shape says which
-// Adds the places of all experts of a layer in two tensors: `gate_up` [expert, gate then up,
-// inputs] and `down` [expert, outputs, width]; each expert's matrices may be transposed.
+enum class Stacked { kPlain, kTransposed, kEither };  // kEither: decided by the tensor's shape
+// Adds the places of expert tensors that stack all experts of a layer: `gate_up` [expert, gate then
+// up, inputs] and `down` [expert, outputs, width]. Each expert's matrix may be transposed.
 void AddStackedExpertPlaces(std::string_view gate_up, std::string_view down, Stacked stacked,
                             TensorEnding ending, std::vector<TensorPlace>& places);
-// The layout of folders with shared experts and a bias used only for the choice (deepseek_v3,
+// Tensor names in folders with shared experts and a bias used only to choose experts (deepseek_v3,
 // glm4_moe).
 inline constexpr ExpertLayout kSharedExperts = {
     .shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
@@ -40,31 +40,31 @@ inline constexpr ExpertLayout kSharedExperts = {
     .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
     .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"};
 
-// Adds the places of experts as GGUF files name them. Places that a model does not have are
-// ignored. `bias`: whether router and experts have biases.
+// Adds the places of expert tensors under their names in GGUF files. Places that a model does not
+// need are ignored. `bias`: whether router and experts have biases.
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNever);
-// Reads the settings of a GGUF file's experts, which hold for all layers: their number, the number
-// that a row uses, and their width (`width` if the file does not state it). Returns settings
-// without experts if the file has none.
+// Reads the expert settings of a GGUF file, in which all layers have experts: their number, the
+// number used per token, and their width (`width` if the file does not contain it). Returns
+// settings without experts if the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
-// Like ReadGgufExperts, with shared experts, groups, scale and first layers without experts. The
-// family sets how experts are scored.
+// Reads expert settings as ReadGgufExperts does, and also shared experts, groups, scale and the
+// number of first layers without experts. The family must set the kind of scores.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
 
 // Throws Error if the file has no experts.
 void RequireGgufExperts(const GgufMetadata& metadata);
-// Throws Error if the file states that experts are scored in another way than by the sigmoid.
+// Throws Error if the file states a scoring function of experts other than the sigmoid.
 void RequireGgufSigmoidScores(const GgufMetadata& metadata);
 
-// Excludes the last layers, which predict later tokens but are included in block_count.
+// Excludes the last layers of block_count that are for multi-token prediction.
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);
 
-// Reads which layers have experts as in qwen2_moe and qwen3_moe: layers in mlp_only_layers have
-// none; of the others, every decoder_sparse_step-th has.
+// Reads which layers have experts, as in qwen2_moe and qwen3_moe: layers in mlp_only_layers have
+// none; of the other layers, every decoder_sparse_step-th has.
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
-// Returns [layer]: whether the layer is sparse, by mlp_layer_types; without that key, all layers
-// after the `dense` first ones are.
+// Returns [layer]: whether the layer has experts, according to mlp_layer_types. Without that key,
+// all layers after the first `dense` ones have experts.
 std::vector<bool> ReadMlpTypes(const ConfigJson& json, int64_t layers, int64_t dense);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Falcon in its three forms: 7B (one key-value head, attention and MLP in parallel after one norm),
-// 40B and 11B (new_decoder_architecture: several key-value heads; one norm each, or one for both),
-// and RW (ALiBi, attention before MLP, as many key-value heads as heads).
+// 40B and 11B (new_decoder_architecture: several key-value heads; attention and MLP have separate
+// norms or share one), and RW (ALiBi, attention before MLP, as many key-value heads as heads).
 //
 // ALiBi's bias is added to the logits before they are divided by sqrt(head_dim), and its slopes are
 // rounded to bfloat16. transformers also rounds slope times position, which changes the bias by up
@@ -75,7 +75,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadRope(json, RopeObject(json), {}, config);
 }
 
-// Falcon 7B, 40B and 11B only: llama.cpp has no ALiBi in this architecture.
+// Only Falcon 7B, 40B and 11B have GGUF files: llama.cpp has no ALiBi in this architecture.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->activation = Activation::kGelu;
@@ -87,7 +87,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 std::vector<TensorPlace> GgufPlaces() {
   std::vector<TensorPlace> places = GgufGptTensors(Bias::kMay);
-  // If there are two norms, that of attention is the second.
+  // If the file has two norms, blk.N.attn_norm_2 precedes attention and blk.N.attn_norm the MLP.
   places.insert(places.begin(),
                 {"N.attention_norm", "blk.N.attn_norm_2", RowPart::kAll, Bias::kMust});
   ReplacePlace({"N.mlp_norm", "blk.N.attn_norm", RowPart::kAll, Bias::kMust}, places);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Falcon-H1: a llama in which each layer also has a state space (Mamba-2) that reads the input of
-// the attention; both outputs are added to the stream. Most projections have a factor.
+// the attention; both outputs are added to the stream. Most projections have a constant factor.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace midscope::falcon_h1 {
 namespace {
 
-// Returns ones if the key is absent.
+// Returns the numbers of the list `key`; all 1 if the key is absent.
 template <size_t kCount>
 std::array<double, kCount> ReadNumbers(const ConfigJson& json, std::string_view key) {
   std::array<double, kCount> multipliers;
@@ -33,8 +33,8 @@ std::array<double, kCount> ReadNumbers(const ConfigJson& json, std::string_view 
   return multipliers;
 }
 
-// Returns the factor of a projection's input, which is applied to its output. A bias is not
-// multiplied by it.
+// Returns the factor of a projection's input, which is applied to the projection's output instead.
+// Throws Error if the factor is not 1 and the projection has a bias, which must not be scaled.
 double ReadInputMultiplier(const ConfigJson& json, const char* key, const char* bias) {
   const double multiplier = json.Positive(key, 1.0);
   if (multiplier != 1.0 && json.Flag(bias, false)) {
@@ -47,7 +47,7 @@ double ReadInputMultiplier(const ConfigJson& json, const char* key, const char* 
 void ReadMultipliers(const ConfigJson& json, ModelConfig* config) {
   config->embedding_scale = json.Positive("embedding_multiplier", 1.0);
   config->output_scale = json.Positive("lm_head_multiplier", 1.0);
-  // Logits have it twice, values once.
+  // Attention logits contain the factor twice (query and key), values once.
   const double attention = ReadInputMultiplier(json, "attention_in_multiplier", "attention_bias");
   config->logit_scale = attention * attention * json.Positive("key_multiplier", 1.0) /
                         std::sqrt(static_cast<double>(config->head_dim));
@@ -97,7 +97,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// llama.cpp's converter multiplies the weights by the factors, and llama.cpp norms after the gate.
+// In GGUF, weights are already multiplied by the factors; llama.cpp norms after the gate.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   config->state_space = ReadGgufStateSpace(metadata);
@@ -106,7 +106,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   SetMixerBesideAttention(config);
 }
 
-// llama.cpp adds no bias to the output of attention.
+// The output projection of attention has no bias in llama.cpp.
 std::vector<TensorPlace> GgufPlaces() {
   std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay, .mlp = Bias::kMay});
   AddGgufStateSpacePlaces(places);

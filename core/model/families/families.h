@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of families. FAMILY(glm, Glm4) denotes the function glm::Glm4Family() of glm.cpp.
+// The list of model families. FAMILY(glm, Glm4) denotes the function glm::Glm4Family() of glm.cpp.
 #pragma once
 
 #include "core/model/families/family.h"

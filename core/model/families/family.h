@@ -34,10 +34,10 @@ enum class RowPart {
   kExpertGate,  // [expert, gate then up, columns] (llama4)
   kExpertUp,
   kExpertEven,  // [expert, gate and up alternating, columns] (gpt_oss): gate
-  kExpertOdd,   // likewise: up
+  kExpertOdd,   // [expert, gate and up alternating, columns]: up
   kByHead,      // [head, its rows, columns]
   kOnlyRow,     // a matrix of one row, used as a vector
-  kHeadFirst,   // [head][one, other][head_dim] (qwen3_next: queries, gates)
+  kHeadFirst,   // [head][first, second][head_dim] (qwen3_next: queries, gates)
   kHeadSecond,
   kMixed,         // [query, key, value of all heads] of a delta rule, as in the decoder
   kVector,        // a vector's elements as a matrix, row after row
@@ -48,14 +48,14 @@ enum class RowPart {
   kGroupedDecay,
 };
 
-// The name of a file's tensor. kWeight: `file_name`.weight, possibly with a bias; kBare:
-// `file_name` alone.
+// The ending of a tensor's name in the file. kWeight: `file_name`.weight, possibly with a bias;
+// kBare: `file_name` without an ending.
 enum class TensorEnding { kWeight, kBare };
 
-// kMay: if one layer has it, all layers must.
+// Whether a tensor has a bias. kMay: all layers have it if one has.
 enum class Bias { kNever, kMay, kMust };
 
-// If several places have the same name, the first whose tensor the file has is used.
+// Where a file stores a decoder tensor. If several have one name, the first that exists is used.
 struct TensorPlace {
   std::string_view name;       // the decoder's: "N.query" (N: layer, E: expert)
   std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"
@@ -63,39 +63,39 @@ struct TensorPlace {
   Bias bias = Bias::kNever;
   TensorEnding ending = TensorEnding::kWeight;
   bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
-  // The bias' full name in the file; if empty, file_name.bias.
+  // The full name of the bias in the file; if empty, file_name.bias.
   std::string_view bias_name = {};
-  // Whether a `transposed` matrix may also be [outputs, inputs], which its shape says then. If both
-  // shapes are the same, it is.
+  // Whether a `transposed` matrix may also be stored as [outputs, inputs], which the file's shape
+  // then decides. A square matrix counts as [outputs, inputs].
   bool maybe_transposed = false;
 };
 
 struct Family {
   std::string_view name;  // ModelConfig::architecture: "gpt_neox"
 
-  // For Hugging Face folders: model_type and settings of config.json, and the names of tensors.
-  // Both functions throw Error for settings that the decoder does not implement.
+  // How Hugging Face folders are read: model_type and settings of config.json, and the names of
+  // tensors. Both functions throw Error for settings that the decoder does not implement.
   std::string_view model_type;
   void (*read_folder)(const ConfigJson& json, ModelConfig* config);
   std::vector<TensorPlace> (*folder_tensors)(const ConfigJson& json);
 
-  // For GGUF: general.architecture, as written by llama.cpp's converter.
+  // How GGUF files (of llama.cpp's converter) are read; gguf_architecture: general.architecture.
   std::string_view gguf_architecture;
   void (*read_gguf)(const GgufMetadata& metadata, ModelConfig* config);
   std::vector<TensorPlace> (*gguf_tensors)();
 
-  // Suffixes of names of tensors that are not weights (old checkpoints contain masks). Rotary
-  // frequencies are ignored for every family.
+  // Suffixes of the names of tensors to ignore because they are not weights (old checkpoints
+  // contain masks). Rotary frequencies are ignored for every family.
   std::vector<std::string_view> ignored_endings = {};
-  // Whether a folder's matrices may be in MXFP4 (mxfp4_tensors.h); their places are then
-  // NAME.mxfp4.
+  // Whether a folder's matrices may be in MXFP4 (JoinMxfp4, folder_tensors.h). The names of such
+  // matrices end in .mxfp4.
   bool takes_mxfp4 = false;
 };
 
 // A model of text and images whose text part is a family's decoder. The text part's configuration
-// is in "text_config" of config.json (or, if `flat`, at its top level), and its tensors' names
-// begin with "language_model.model.", "model.language_model.", "language_model." or
-// "model.text_model.", or are the family's own names.
+// is in "text_config" of config.json (or, if `flat`, at the top level). The names of its tensors
+// are the family's names, possibly with "model." replaced by "language_model.model.",
+// "model.language_model.", "language_model." or "model.text_model.".
 struct TextWrapper {
   std::string_view model_type;               // in config.json: "gemma3"
   const Family& (*family)();                 // family of the text part
@@ -103,18 +103,18 @@ struct TextWrapper {
   bool flat = false;
   bool tied = false;          // the value if tie_word_embeddings is absent
   bool text_may_tie = false;  // whether text_config's own tie_word_embeddings is read
-  // Prefixes of names of tensors outside the text part, with or without "model." before them.
+  // Prefixes of the names of tensors outside the text part, with or without "model." before them.
   std::vector<std::string_view> other_parts;
 };
 
 const std::vector<TextWrapper>& TextWrappers();
-// Returns one wrapper for each family that may be its text part; empty if there is none.
+// Returns one wrapper per possible family of the type's text part; empty for other types.
 std::vector<const TextWrapper*> FindTextWrappers(std::string_view model_type);
 
 // Returns all families, in the order in which messages list them.
 const std::vector<const Family*>& Families();
 
-// Returns null if there is none.
+// Returns the family of a config.json's model_type, or of GGUF's architecture; null if unknown.
 const Family* FindModelType(std::string_view model_type);
 const Family* FindGgufArchitecture(std::string_view architecture);
 

@@ -11,7 +11,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.tied = true, .activation = "gelu_pytorch_tanh", .head_dim = 256}, config);
   SetGemma(config);
   config->norm_adds_one = true;
-  // Files with "gelu" were trained with the tanh approximation; transformers interprets them so.
+  // Files with "gelu" were trained with the tanh approximation, which transformers uses, too.
   if (config->activation != Activation::kSilu) config->activation = Activation::kGeluTanh;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gemma 2: soft caps, a window in every other layer, norms before and after each part. VaultGemma
-// has norms only before them.
+// Gemma 2: soft caps, a sliding window in every other layer, norms before and after attention and
+// MLP. VaultGemma has only the norms before them.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"

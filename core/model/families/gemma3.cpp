@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gemma 3, text only: five of six layers have a window and rotate with a separate base, without
-// scaling; query and key are normed over each head.
+// Gemma 3, text only: five of six layers have a sliding window and a separate rotary base without
+// scaling; each head's query and key are normed.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
@@ -10,7 +10,7 @@
 namespace midscope::gemma3 {
 namespace {
 
-constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
+constexpr int64_t kPattern = 6;  // every sixth layer has global attention
 constexpr int64_t kWindow = 4096;
 constexpr int64_t kLayersOf27B = 62;
 constexpr double kBase = 1000000.0;
@@ -28,7 +28,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .activation_key = "hidden_activation",
                  .read_rope = false,
                  .head_dim = 256,
-                 // Files of Gemma3ForConditionalGeneration omit most of these keys.
+                 // Config files of Gemma3ForConditionalGeneration omit most of the following keys.
                  .layers = 26,
                  .hidden = 2304,
                  .feed_forward = 9216,

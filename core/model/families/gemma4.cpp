@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Gemma 4, text only. Layers that see all keys have heads of another size and
-// p-RoPE: only the fastest pairs turn; in 12B and 31B, they have fewer key-value heads whose key is
-// also their value. The others have a window and a base of their own. Queries, keys and values are
-// normed, logits are not divided, and a layer ends with a factor of the stream. In E2B and E4B, the
-// last layers read the keys and values of the last layer of their kind before them, and each layer
-// adds its own embedding of the token. 26B-A4B has experts beside the MLP of every layer.
+// Gemma 4, text only. Global layers have a different head size and p-RoPE: only the fastest rotary
+// pairs rotate; in 12B and 31B, they have fewer key-value heads, whose key is also the value. Other
+// layers have a sliding window and a separate rotary base. Queries, keys and values are normed,
+// logits are not divided, and each layer's output has a learned factor. In E2B and E4B, the last
+// layers reuse keys and values of the last earlier layer of their kind (global or local), and each
+// layer adds an embedding of the token. 26B-A4B has experts parallel to the MLP of every layer.
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -23,12 +23,12 @@
 namespace midscope::gemma4 {
 namespace {
 
-constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
+constexpr int64_t kPattern = 6;  // every sixth layer has global attention
 constexpr double kBase = 1000000.0;
 constexpr double kLocalBase = 10000.0;
 constexpr double kTurningShare = 0.25;
 
-// Defaults that differ between the two classes; 12B is of the second.
+// Defaults of the two configuration classes of transformers; kUnified: 12B.
 struct Defaults {
   int64_t context;
   int64_t window;
@@ -52,7 +52,7 @@ void SetGemma4(ModelConfig* config) {
 
 void RefuseOtherKinds(const ConfigJson& json) {
   const std::string sees = json.Text("use_bidirectional_attention", "");
-  // "vision" is for the tokens of pictures alone.
+  // "vision" is accepted, because it concerns only the tokens of images.
   if (!sees.empty() && sees != "vision")
     json.Fail("use_bidirectional_attention is " + Quote(sees) + ", which is not supported");
 }
@@ -75,7 +75,7 @@ void ReadGlobalRope(const ConfigJson& json, const ConfigJson& rope, ModelConfig*
   if (config->rope_scaling.factor != 1.0) config->rope_scaling.kind = RopeScalingKind::kLinear;
 }
 
-// Needs the layers' windows, and the heads of the layers that see all keys.
+// Reads rope settings. The layers' windows and the head size of global layers must be set.
 void ReadRopes(const ConfigJson& json, ModelConfig* config) {
   config->rope_dimensions = config->head_dim;
   const auto ropes = json.Object("rope_parameters");
@@ -101,7 +101,7 @@ void ReadRopes(const ConfigJson& json, ModelConfig* config) {
   }
 }
 
-// The model's heads become those of the layers that see all keys; the others get their own.
+// Sets head sizes: the model's are those of global layers; other layers override them.
 void ReadHeads(const ConfigJson& json, ModelConfig* config) {
   const int64_t local_dim = config->head_dim;
   const int64_t local_heads = config->key_value_heads;
@@ -109,7 +109,7 @@ void ReadHeads(const ConfigJson& json, ModelConfig* config) {
   int64_t global_dim = json.Count("global_head_dim", kMaxWidth, 512);
   int64_t global_heads = local_heads;
   if (value_is_key) global_heads = json.Count("num_global_key_value_heads", kMaxWidth, local_heads);
-  // transformers 5.24 writes this object instead of the two keys.
+  // transformers 5.24 writes per_layer_config instead of the keys for global layers.
   const auto by_layer = json.Object("per_layer_config");
   for (int64_t layer = config->layers - 1; layer >= 0; --layer) {
     LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
@@ -137,8 +137,8 @@ void ReadHeads(const ConfigJson& json, ModelConfig* config) {
   config->key_value_heads = global_heads;
 }
 
-// Needs the layers' windows. The last `shared` layers read the keys of the last layer of their kind
-// before them. `file`: a ConfigJson or GgufMetadata; `key`: the number's name there.
+// Lets the last `shared` layers read the keys of the last earlier layer of their kind (global or
+// local). The layers' windows must be set. `file`: ConfigJson or GgufMetadata; `key`: for errors.
 template <typename File>
 void ShareKeys(const File& file, const std::string& key, int64_t shared, ModelConfig* config) {
   std::vector<LayerAttention>& layers = config->attention;
@@ -192,7 +192,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .activation_key = "hidden_activation",
                  .read_rope = false,
                  .head_dim = 256,
-                 // Files of Gemma4ForConditionalGeneration may omit these keys.
+                 // Config files of Gemma4ForConditionalGeneration may omit the following keys.
                  .layers = 30,
                  .hidden = 2304,
                  .feed_forward = 9216,
@@ -208,7 +208,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, json.Count("sliding_window", kMaxTokens, DefaultsOf(json).window),
       [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, kPattern, config);
-  config->attention.back().window = 0;  // whatever layer_types says
+  config->attention.back().window = 0;  // the last layer is global, whatever layer_types says
   for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
   ReadHeads(json, config);
   ReadRopes(json, config);
@@ -245,7 +245,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// Needs the layers' windows.
+// Reads head sizes and MLP widths that differ between layers. The layers' windows must be set.
 void ReadGgufHeads(const GgufMetadata& metadata, ModelConfig* config) {
   const int64_t local_dim = metadata.Count("attention.key_length_swa", kMaxWidth, config->head_dim);
   for (const auto& [key, dim] : {std::pair{"attention.value_length_swa", local_dim},
@@ -268,7 +268,7 @@ void ReadGgufHeads(const GgufMetadata& metadata, ModelConfig* config) {
   }
 }
 
-// p-RoPE is stored as factors of layers that see all keys: 1, then 1e30 for pairs that do not turn.
+// p-RoPE is stored as frequency divisors of global layers: 1, then 1e30 for unrotated pairs.
 void ReadGgufTurningPairs(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr double kStopped = 1e20;
   config->rope_dimensions = config->head_dim;

@@ -21,7 +21,7 @@ double SoftCap(const GgufMetadata& metadata, const char* key, double otherwise) 
 
 constexpr const char* kAttentionCapKey = "attn_logit_softcapping";
 
-// `unused`: transformers and llama.cpp ignore the key in this family.
+// Sets the soft cap; `unused`: adds a note only, as transformers and llama.cpp ignore the key.
 void SetAttentionCap(double cap, bool unused, ModelConfig* config) {
   if (!unused) {
     config->attention_softcap = cap;

@@ -34,8 +34,8 @@ std::vector<double> ReadGgufFactors(const GgufMetadata& metadata, const char* na
 
 namespace {
 
-// Reads scaling that the converter has computed for each pair: llama3's in one tensor, longrope's
-// in two.
+// Reads rope scaling that llama.cpp's converter has stored as one divisor per rotary pair: in one
+// tensor for llama3, in two for longrope.
 void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   RopeScaling* scaling = &config->rope_scaling;
   const std::vector<double> all = ReadGgufFactors(metadata, "rope_freqs.weight", *config);
@@ -67,15 +67,15 @@ void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", by_formula);
 }
 
-// Computed as in llama.cpp: the usual formula, divided by that for mscale_all_dim if the file has
-// it, times rope.scaling.attn_factor.
+// Returns YaRN's factor of cos and sin, computed as in llama.cpp: the usual formula, divided by the
+// formula's value for mscale_all_dim if the file has that key, times rope.scaling.attn_factor.
 double YarnAttentionFactor(const GgufMetadata& metadata, double factor) {
   const double all_dimensions = metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
   const double by_formula =
       all_dimensions == 0.0 ? YarnMagnitude(factor, 1.0)
                             : YarnMagnitude(factor, 1.0) / YarnMagnitude(factor, all_dimensions);
   const double attention = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
-  // llama.cpp replaces it by the formula, transformers uses it.
+  // llama.cpp ignores yarn_attn_factor, transformers uses it: it must equal the formula's result.
   const double own = metadata.Positive("rope.scaling.yarn_attn_factor", 1.0);
   if (own != 1.0 && std::abs(own - attention) > 1e-4) {
     metadata.Fail(fmt::format("{} is {} where {} follows from its other settings",
@@ -93,7 +93,7 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   const double linear = metadata.Positive("rope.scale_linear", 1.0);
   const double factor = metadata.Positive("rope.scaling.factor", linear);
   const std::string kind = metadata.Text("rope.scaling.type", factor == 1.0 ? "none" : "linear");
-  metadata.Ignore("rope.scaling.finetuned");  // describes how the model got its scaling
+  metadata.Ignore("rope.scaling.finetuned");  // whether the scaling was trained; no effect
   metadata.Ignore("rope.scaling.original_context_length");  // read below if it matters
   if (kind == "longrope" && metadata.file().Find("rope_factors_short.weight") == nullptr) {
     metadata.Fail("its rope scaling is longrope, but it has no tensor rope_factors_short.weight");
@@ -117,7 +117,7 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   scaling->attention_factor = YarnAttentionFactor(metadata, factor);
 }
 
-// Accepts an explicit factor of 1, which changes nothing.
+// Accepts only 1 (no effect) as rope.scaling.attn_factor, except for yarn and longrope.
 void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& config) {
   const double factor = metadata.Positive("rope.scaling.attn_factor", 1.0);
   const RopeScalingKind kind = config.rope_scaling.kind;
@@ -126,7 +126,7 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
                             metadata.Key("rope.scaling.attn_factor"), factor));
 }
 
-// Accepts keys of unsupported variants only with a value that has no effect.
+// Accepts keys of unsupported variants only if their value has no effect.
 void CheckNeutral(const GgufMetadata& metadata) {
   if (!metadata.Flag("attention.causal", true)) {
     metadata.Fail("its attention is not causal, which is not supported");
@@ -143,7 +143,7 @@ void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
   CheckAttentionFactor(metadata, *config);
 }
 
-// Layers without key-value heads have no attention; the others must have equally many.
+// Layers with 0 key-value heads have no attention; all others must have the same number.
 void ReadAttendingLayers(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr const char* kKey = "attention.head_count_kv";
   const std::vector<int64_t> counts =
@@ -188,7 +188,7 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
   const auto of_layers = [&](const char* key) {
     return metadata.CountsOfLayers(key, config->layers, kMaxWidth, /*least=*/mixes ? 0 : 1);
   };
-  // Not in files whose layers all have experts.
+  // feed_forward_length is absent in files in which all layers have experts.
   const bool has_width = metadata.Has("feed_forward_length") || !metadata.Has("expert_count");
   const char* width = has_width ? "feed_forward_length" : "expert_feed_forward_length";
   const std::vector<int64_t> widths =
@@ -213,7 +213,7 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, M
         fmt::format("a width of {} is not a multiple of {} heads", config->hidden, config->heads));
   }
   const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
-  // A latent key, except its rotated elements, is also its token's value.
+  // With latent attention (MLA), the key without its rotated elements is also the value.
   const bool is_latent = config->latent.used() && value_dim == config->latent.rank;
   if (value_dim != config->head_dim && !is_latent) {
     metadata.Fail(
@@ -290,7 +290,7 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
          {"N.key", "blk.N.attn_k", rotary, layout.attention},
          {"N.value", "blk.N.attn_v", RowPart::kAll, layout.attention}});
   }
-  // Also for other families: llama.cpp accepts either form, and early files are fused.
+  // Fused matrices are accepted in every family, as in llama.cpp, because early files have them.
   const bool pairs = layout.interleaved;
   add({{"N.query", kFused, pairs ? RowPart::kInterleavedQuery : RowPart::kQuery, layout.attention},
        {"N.key", kFused, pairs ? RowPart::kInterleavedKey : RowPart::kKey, layout.attention},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GLM-4: a part of each head is rotated, with adjacent pairs; query, key and value have biases.
-// Files of glm4 also have norms after attention and MLP, and so has the text part of GLM-4.1V,
-// whose positions have three parts (mrope), which are equal for text.
+// GLM-4: a part of each head is rotated, in pairs of adjacent elements; query, key and value have
+// biases. glm4 also has norms after attention and MLP, as has the text part of GLM-4.1V, whose
+// positions have three components (mrope), which are equal for text.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -55,7 +55,7 @@ void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->output_norms = true;
 }
 
-// The folder's rotated pairs are already in GGUF's order.
+// Both file formats store rotary pairs as adjacent rows.
 std::vector<TensorPlace> GgufPlaces() {
   return GgufTensors({.interleaved = true, .fused_gate_up = true, .attention = Bias::kMay});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GLM-4.5 and later with experts: sigmoid scores, a bias only for the choice, experts that every
-// token uses, and first layers without experts. Rotary pairs are in half-split order, unlike in
-// glm4. dots.llm1 and Solar Open choose experts likewise; they have qwen3's and llama's attention.
+// GLM-4.5 and later with experts: sigmoid scores, a bias used only to choose experts, shared
+// experts, and first layers without experts. Rotary pairs are in half-split order, unlike in glm4.
+// dots.llm1 and Solar Open have such experts, with the attention of qwen3 and llama.
 #include <optional>
 
 #include "core/model/families/common.h"
@@ -12,7 +12,7 @@
 namespace midscope::glm4_moe {
 namespace {
 
-// The values of absent keys; nullopt: the key is required.
+// Values of expert settings for absent keys; nullopt: the key is required.
 struct Defaults {
   std::optional<int64_t> count = {};
   std::optional<int64_t> per_row = {};
@@ -70,7 +70,7 @@ void ReadDots1(const ConfigJson& json, ModelConfig* config) {
       json.CountOrZero("max_window_layers", kMaxTokens, 62), config);
 }
 
-// Every layer has experts.
+// Reads Solar Open, which has experts in every layer.
 void ReadSolar(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.norm_epsilon = 1e-5,

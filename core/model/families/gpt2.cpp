@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GPT-2: learned positions, LayerNorm and biases throughout, matrices stored as [inputs, outputs].
-// GPTBigCode (StarCoder 1, SantaCoder) has one key-value head and stores [outputs, inputs]; the
-// GGUF files of both differ only in the number of key-value heads.
+// GPTBigCode (StarCoder 1, SantaCoder) has one key-value head and stores [outputs, inputs]; GGUF
+// files of GPT-2 and GPTBigCode differ only in the number of key-value heads.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -21,7 +21,7 @@ void ReadBoth(const ConfigJson& json, ModelConfig* config) {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadBoth(json, config);
-  // reorder_and_upcast_attn only changes rounding, and only in 16 bits.
+  // The key reorder_and_upcast_attn is not read: it only changes rounding in 16 bits.
   if (json.Flag("scale_attn_by_inverse_layer_idx", false)) {
     double divisor = 0;
     for (LayerAttention& layer : config->attention) layer.logit_divisor = ++divisor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-Neo: learned positions, attention logits that are not divided, a window in every other layer,
-// biases in the MLP and in the output alone.
+// GPT-Neo: learned positions, attention logits that are not divided by sqrt(head_dim), a sliding
+// window in every other layer, biases only in the MLP and in the output projection of attention.
 #include <fmt/format.h>
 
 #include "core/base/utf8.h"
@@ -11,7 +11,7 @@
 namespace midscope::gpt_neo {
 namespace {
 
-// The class derives attention_layers from attention_types; files hold both, and the former counts.
+// Returns [layer]: "global" or "local", from attention_layers; attention_types is redundant.
 std::vector<std::string> LayerKinds(const ConfigJson& json, int64_t layers) {
   std::vector<std::string> kinds = json.Texts("attention_layers");
   if (kinds.empty()) {

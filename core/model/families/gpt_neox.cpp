@@ -52,7 +52,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   SetNeox(config);
-  // The format does not specify the variant of GELU. Pythia, the family's most used models, has the
+  // GGUF does not specify the variant of GELU; Pythia, the family's most used models, uses the
   // exact one.
   config->activation = Activation::kGelu;
   config->parallel_residual = metadata.Flag("use_parallel_residual", true);

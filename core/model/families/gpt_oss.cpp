@@ -10,7 +10,7 @@
 namespace midscope::gpt_oss {
 namespace {
 
-// Sets the scaling for a file without rope settings.
+// Sets the rope scaling of the published models, for a config.json without rope settings.
 void SetPublishedScaling(RopeScaling* scaling) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = 32.0;
@@ -21,7 +21,7 @@ void SetPublishedScaling(RopeScaling* scaling) {
 
 void SetExperts(const ExpertSettings& experts, ModelConfig* config) {
   config->experts = experts;
-  config->experts.normalised = true;  // its softmax is over the chosen logits only
+  config->experts.normalised = true;  // softmax over the chosen experts' logits only
   config->experts.layers.assign(static_cast<size_t>(config->layers), true);
   config->attention_sinks = true;
   config->activation = Activation::kClampedSwiglu;
@@ -71,7 +71,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   ReadGgufWindows(metadata, 2, config);
-  // The file does not state this setting; it is the same in all published models.
+  // The file does not contain `truncate`, which is false in all published models.
   config->rope_scaling.truncate = false;
   SetExperts(ReadGgufExperts(metadata, config->layers), config);
   RequireGgufExperts(metadata);

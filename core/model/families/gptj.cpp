@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-J: attention and MLP in parallel after one LayerNorm, the first rotary_dim dimensions of a
-// head rotated in neighbouring pairs, biases in the MLP and in the output.
+// GPT-J: attention and MLP in parallel after one LayerNorm; the first rotary_dim dimensions of a
+// head are rotated in pairs of adjacent elements; biases only in the MLP and the output matrix.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -12,12 +12,12 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadGptLike(json,
               {.layers = 28, .hidden = 4096, .vocabulary = 50400, .heads = 16, .context = 2048},
               config);
-  // The base is always 10000. A null rotary_dim would be another layout, which no model has.
+  // The rope base is always 10000. A null rotary_dim would mean another layout, which no model has.
   if (json.IsNull("rotary_dim")) json.Fail("rotary_dim is null, which is not supported");
   config->rope_dimensions = json.Count("rotary_dim", kMaxWidth, 64);
   config->parallel_residual = true;
   config->shared_norm = true;
-  // The output would have its own bias with the embeddings' matrix.
+  // Refused, because a tied output matrix would still have a separate bias.
   RefuseFlag(json, "tie_word_embeddings");
 }
 

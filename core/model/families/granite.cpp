@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Granite 3: llama with separate factors for embeddings, attention, updates and logits; some have
-// experts in every layer, with or without one that every token uses. Granite 4: likewise; in its H
-// models most layers mix tokens by a state space, and attention has no positions. Bamba: these
-// layers in a llama of which half of each head is rotated.
+// Granite 3: llama with separate factors for embeddings, attention, updates of the residual stream
+// and logits. Some models have experts in every layer, with or without a shared expert. Granite 4
+// is similar; in its H models most layers are state spaces (Mamba-2), and attention has no
+// positions. Bamba: such layers in a llama in which half of each head is rotated.
 #include <algorithm>
 
 #include "core/base/utf8.h"
@@ -27,7 +27,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadFactors(json, config);
 }
 
-// The sizes of the models that may have experts.
+// Default sizes in config.json of the models that may have experts.
 constexpr FolderDefaults kSizes = {.layers = 32,
                                    .hidden = 4096,
                                    .feed_forward = 11008,
@@ -35,7 +35,7 @@ constexpr FolderDefaults kSizes = {.layers = 32,
                                    .heads = 32,
                                    .context = 2048};
 
-// transformers divides scores by their sum by taking the softmax of the chosen experts alone.
+// In transformers, the softmax of chosen logits normalises the scores: the result is equal.
 void ReadExperts(const ConfigJson& json, int64_t count, int64_t shared_width, ModelConfig* config) {
   config->experts = {.count = count,
                      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 2),
@@ -155,7 +155,7 @@ std::vector<TensorPlace> BambaTensors(const ConfigJson& json) {
 
 void ReadGgufGranite(const GgufMetadata& metadata, double logit_divisor, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
-  // llama.cpp's switch for positions.
+  // rope.scaling.finetuned is false in GGUF files of models without rotary positions (llama.cpp).
   if (!metadata.Flag("rope.scaling.finetuned", true)) SetUnrotated(PositionKind::kNone, config);
   config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
   config->logit_scale = metadata.PositiveOrZero("attention.scale");
@@ -165,7 +165,7 @@ void ReadGgufGranite(const GgufMetadata& metadata, double logit_divisor, ModelCo
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufGranite(metadata, metadata.Positive("logit_scale"), config);
-  // Granite 4 without state spaces states them nevertheless.
+  // Files of Granite 4 without state spaces contain the following keys nevertheless.
   for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size",
                           "ssm.time_step_rank", "expert_shared_feed_forward_length"})
     metadata.Ignore(key);

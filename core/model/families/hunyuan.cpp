@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hunyuan: llama with norms of query and key after the rotation, and a base that is stretched by a
-// fixed `alpha`. With experts, all of its layers have them, and one that every token uses.
+// Hunyuan: llama with norms of query and key after the rotation, and a rope base that is multiplied
+// according to a fixed `alpha`. In models with experts, all layers have them and one shared expert.
 #include <cmath>
 
 #include "core/model/families/common.h"
@@ -39,7 +39,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// The experts' width is that of the shared one. Published files state numbers once per layer.
+// An expert's width equals the shared expert's. Published files state numbers once per layer.
 void ReadMoe(const ConfigJson& json, ModelConfig* config) {
   ReadFolder(json, config);
   config->experts = {.count = json.CountOfAll("num_experts", kMaxExperts, 1),
@@ -60,7 +60,7 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
   return places;
 }
 
-// The converter has already stretched the base.
+// The rope base in the file already includes `alpha`, because the converter has applied it.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   SetNorms(config);
@@ -72,7 +72,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   RequireGgufExperts(metadata);
   config->experts.shared_width =
       metadata.Count("expert_shared_feed_forward_length", kMaxWidth, config->feed_forward);
-  metadata.Ignore("expert_shared_count");  // their width together is that above
+  metadata.Ignore("expert_shared_count");  // shared_width is their total width
   config->experts.normalised = true;
 }
 

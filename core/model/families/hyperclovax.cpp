@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// HyperCLOVA X: granite's factors, but logits are multiplied by theirs; norms also after attention
-// and MLP.
+// HyperCLOVA X: llama with granite's factors, but logits are multiplied by the factor instead of
+// divided; norms also after attention and MLP.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"

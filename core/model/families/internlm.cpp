@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// InternLM 1: llama with biases of the four projections of attention, and keys of its own for the
-// rotary embedding. transformers has no class for it; keys and defaults are those of the code
-// published with its files (configuration_internlm.py, modeling_internlm.py).
+// InternLM 1: llama with biases in the four projections of attention, and different keys for the
+// rotary embedding. transformers has no class for it; keys and defaults follow the code published
+// with the model files (configuration_internlm.py, modeling_internlm.py).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace midscope::internlm {
 namespace {
 
-// Reads `rotary`: by default, the base grows in runs that are longer than the context.
+// Reads the object `rotary`. By default, rope scaling is dynamic: it begins beyond the context.
 void ReadRotary(const std::optional<ConfigJson>& rotary, ModelConfig* config) {
   const std::string type = rotary ? rotary->Text("type", "dynamic") : "dynamic";
   if (rotary) config->rope_base = rotary->Positive("base", 10000.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// InternLM2: llama with other names; query, key and value are fused by key-value head. transformers
-// has no class for it; the names are those of the code published with its files
+// InternLM2: llama with different names; query, key and value are fused per key-value head.
+// transformers has no class for it; the names follow the code published with the model files
 // (modeling_internlm2.py).
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"

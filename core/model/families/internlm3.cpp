@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// InternLM3: llama with different keys for biases. Its GGUF files are llama's.
+// InternLM3: llama with different configuration keys for biases; in GGUF, it is stored as llama.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -8,12 +8,12 @@ namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .head_dim = 128, .key_value_heads = 2}, config);
-  // null has the meaning of an absent key in other families.
+  // A null head_dim means hidden_size / num_attention_heads.
   if (json.IsNull("head_dim")) config->head_dim = config->hidden / config->heads;
   if (json.IsNull("head_dim")) config->rope_dimensions = config->head_dim;
 }
 
-// As in transformers: one setting for all biases, under either of its names.
+// As in transformers, all projections have biases or none; each of two keys has two names.
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   const bool attention = json.Flag("qkv_bias", json.Flag("attention_bias", false));
   const bool others = json.Flag("bias", json.Flag("mlp_bias", false));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LFM2: most layers mix tokens by a short gated convolution; the others have attention whose
-// queries and keys are normed. LFM2-8B-A1B has experts above its first layers.
+// LFM2: most layers are short gated convolutions; the other layers have attention whose queries and
+// keys are normed. LFM2-8B-A1B has experts in all layers but the first ones.
 #include <algorithm>
 
 #include "core/model/families/common.h"
@@ -12,7 +12,7 @@
 namespace midscope::lfm2 {
 namespace {
 
-// transformers adds it to the sum of the chosen experts' scores.
+// Added to the sum of the chosen experts' scores before the division, as in transformers.
 constexpr double kSumEpsilon = 1e-6;
 
 FolderDefaults Defaults(int64_t hidden, int64_t feed_forward) {
@@ -33,14 +33,15 @@ FolderDefaults Defaults(int64_t hidden, int64_t feed_forward) {
 void ReadCommon(const ConfigJson& json, const FolderDefaults& defaults,
                 const std::function<bool(int64_t)>& is_convolution, ModelConfig* config) {
   ReadLlamaLike(json, defaults, config);
-  // As in transformers, the old name has priority.
+  // As in transformers, the old name of the key (tie_embedding) has priority.
   config->tied_embeddings = json.Flag("tie_embedding", config->tied_embeddings);
   config->query_key_norm = QueryKeyNorm::kHead;
   config->convolution.taps = json.Count("conv_L_cache", kMostTaps, 3);
   SetRecurrent(ReadLayersOfKind(json, "conv", is_convolution, config->layers), config);
 }
 
-// The MLP's width: two thirds of the stated one times a factor, rounded up to whole multiples.
+// MLP width: 2/3 `stated` * block_ffn_dim_multiplier, rounded up to a multiple of
+// block_multiple_of.
 int64_t AdjustedWidth(const ConfigJson& json, int64_t stated) {
   constexpr std::string_view kFactor = "block_ffn_dim_multiplier";
   const int64_t width = 2 * stated / 3;
@@ -126,7 +127,7 @@ void ReadMoeGguf(const GgufMetadata& metadata, ModelConfig* config) {
   if (metadata.Count("expert_gating_func", 4, kSigmoid) != kSigmoid)
     metadata.Fail(metadata.Key("expert_gating_func") + " is not that of a sigmoid");
   config->experts.score = ExpertScore::kSigmoid;
-  config->experts.normalised = true;  // in llama.cpp, whatever the file says
+  config->experts.normalised = true;  // always, as in llama.cpp
   config->experts.sum_epsilon = kSumEpsilon;
   config->experts.choice_bias = true;
 }

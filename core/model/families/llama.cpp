@@ -9,8 +9,8 @@
 namespace midscope::llama {
 namespace {
 
-// Divides LongChat's positions by rope_condense_ratio, like FastChat's monkey patch; transformers
-// ignores the key.
+// Reads rope_condense_ratio, by which LongChat's positions are divided, like FastChat's monkey
+// patch; transformers ignores the key.
 void ReadCondensedRope(const ConfigJson& json, ModelConfig* config) {
   const double ratio = json.Positive("rope_condense_ratio", 1.0);
   if (ratio == 1.0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Llama 4 (text): layers with positions have chunks; every fourth layer has neither, and its
-// queries grow with their row. Queries and keys are normed without weights after the rotation. Some
-// or all layers have experts, whose inputs are scaled, and a shared expert.
+// Llama 4 (text): layers with positions have chunked attention; every fourth layer has neither, and
+// its queries are scaled by position. Queries and keys are normed without weights after the
+// rotation. Some or all layers have experts, whose inputs are scaled, and a shared expert.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -99,12 +99,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// In llama.cpp the following are fixed: which layers have no positions, the scales of queries and,
-// by the number of experts, that the model with 128 has no norms.
+// Some settings are fixed, as in llama.cpp: the layers without positions, the scales of queries,
+// and that models with 128 experts have no norms of query and key.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
   ReadGgufCommon(metadata, config);
-  // A value of 0 means positions in all layers, and chunks in none.
+  // A value of 0 means that all layers have positions and none has chunks.
   constexpr std::string_view kWindow = "attention.sliding_window";
   const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;
   for (int64_t layer = 0; layer < config->layers; ++layer) {

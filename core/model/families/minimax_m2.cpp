@@ -29,7 +29,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 8,
                  .context = 196608},
                 config);
-  // Published files say how many dimensions are rotated instead of their share.
+  // Published files contain the number of rotated dimensions instead of partial_rotary_factor.
   const auto rotated =
       static_cast<double>(json.Count("rotary_dim", config->head_dim, config->head_dim));
   ReadRope(json, RopeObject(json),

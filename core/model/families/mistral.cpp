@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mistral: llama with a sliding window in every layer; Ministral and Code World Model: in some
-// layers; Ministral 3: YaRN. GGUF files of Mistral and Ministral are llama's, which have no window.
+// layers; Ministral 3: YaRN. In GGUF, Mistral and Ministral are stored as llama, without a window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -20,7 +20,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 8,
                  .context = 131072},
                 config);
-  // As in transformers: 4,096 if the key is absent, none if it is null.
+  // As in transformers, the window is 4,096 if the key is absent, and there is none if it is null.
   SetWindow(ReadWindow(json, kWindow), config);
 }
 
@@ -30,8 +30,8 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
-// A window in all layers but every fourth, from the first on. transformers' class has default rope
-// settings for files without any; the published file has settings.
+// Code World Model: layers 0, 4, 8, ... are global, the others have a sliding window. Refuses files
+// without rope settings, for which transformers has a class default; the published file has them.
 void ReadCwm(const ConfigJson& json, ModelConfig* config) {
   if (!RopeObject(json)) json.Fail("has no rope_parameters");
   ReadLlamaLike(json,
@@ -51,8 +51,8 @@ void ReadCwm(const ConfigJson& json, ModelConfig* config) {
       [](int64_t layer, int64_t period) { return layer % period != 0; }, 4, config);
 }
 
-// YaRN, and queries that grow with their position. transformers' class has default rope settings
-// for files without any; all published files have settings.
+// Reads YaRN and the scale of queries by position. Refuses files without rope settings, for which
+// transformers would use a class default; all published files have them.
 void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");
@@ -63,7 +63,8 @@ void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   SetWindow(ReadWindow(json, 0), config);
 }
 
-// Also for Mistral Small 3 and Devstral 2, whose queries do not grow.
+// Reads GGUF files of Ministral 3, Mistral Small 3 and Devstral 2; the last two do not scale
+// queries.
 void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   config->query_growth = metadata.PositiveOrZero("attention.temperature_scale");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mixtral: mistral with experts in every layer. Its GGUF files are llama's. Phi-3.5 MoE: its
-// tensors, LayerNorm, longrope, and a router of its own.
+// Mixtral: mistral with experts in every layer; its GGUF files use llama's architecture. Phi-3.5
+// MoE: Mixtral's tensors, LayerNorm, longrope, and a different router (SparseMixer).
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -34,9 +34,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   return places;
 }
 
-// transformers' class has the factors of cos and sin under names of its own. For prompts beyond the
-// original context it keeps the short factors; here the long ones are used, as in the published
-// code.
+// Reads the factors of cos and sin, short_mscale and long_mscale. For prompts beyond the original
+// context, transformers keeps the short rope factors; here the long ones are used, as in the
+// published code.
 void ReadPhiRope(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (config->rope_scaling.kind == RopeScalingKind::kNone) return;

@@ -2,8 +2,8 @@
 // MPT: ALiBi instead of rotary positions, LayerNorm without bias, no biases at all.
 //
 // ALiBi's slopes follow the file's attn_config.alibi_bias_max, as the original MPT code
-// (llm-foundry) does. transformers ignores the key and always uses 8, so the two differ if a file
-// has another number.
+// (llm-foundry) does. transformers ignores the key and always uses 8, so results differ if a file
+// has another value.
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nemotron 4 and Minitron: LayerNorm whose weights w mean 1 + w, an MLP of squared ReLU without a
-// gate; half of each head is rotated. Jais 2 has the same layers with usual weights of norms and
-// whole heads that are rotated.
+// Nemotron 4 and Minitron: LayerNorm with a scale of 1 + w, an MLP of squared ReLU without a gate;
+// half of each head is rotated. Jais 2 has the same layers with the usual scale w of norms, and
+// rotates whole heads.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nemotron-H, Nemotron Nano 2, Nemotron 3: each layer is one block alone: a state space, attention
+// Nemotron-H, Nemotron Nano 2, Nemotron 3: each layer is a single block: a state space, attention
 // without positions, an MLP of squared ReLU, or experts.
 #include <string>
 #include <utility>
@@ -19,7 +19,7 @@ constexpr char kAttention = '*';
 constexpr char kMlp = '-';
 constexpr char kExperts = 'E';
 
-// Returns one letter per layer. As in transformers, a list of names has priority.
+// Returns one letter per layer. As in transformers, a list of names overrides the pattern string.
 std::string ReadPattern(const ConfigJson& json) {
   std::vector<std::string> types = json.Texts("layers_block_type");
   if (types.empty()) types = json.Texts("layer_types");
@@ -143,7 +143,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->state_space = ReadGgufStateSpace(metadata);
   ReadGgufSizes(metadata, "attention.layer_norm_rms_epsilon", config, /*layers_differ=*/true);
   metadata.Ignore("attention.layer_norm_epsilon");  // the same epsilon, stored twice
-  // llama.cpp rotates nothing, whatever the file says.
+  // Rope keys are ignored, because llama.cpp does not rotate in this architecture.
   for (const char* key : {"rope.dimension_count", "rope.freq_base", "rope.scaling.finetuned"})
     metadata.Ignore(key);
   SetUnrotated(PositionKind::kNone, config);
@@ -179,7 +179,7 @@ const Family& NemotronHFamily() {
   return family;
 }
 
-// Files with experts have a name of their own in GGUF alone.
+// Only GGUF has a separate architecture name for models with experts.
 const Family& NemotronHMoeFamily() {
   static const Family family = {"nemotron_h_moe", "nemotron_h_moe", ReadFolder, FolderTensors,
                                 "nemotron_h_moe", ReadMoeGguf,      GgufPlaces};

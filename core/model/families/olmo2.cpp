@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OLMo 2: norms only after attention and MLP; query and key are normed over all heads together.
-// OLMo 3 has a window in three of four layers, which rotate without the scaling of the other
-// layers; in GGUF, the converter writes it as olmo2 with windows. FlexOlmo has experts, too.
+// OLMo 3 has a sliding window in three of four layers, which rotate without the scaling of global
+// layers; llama.cpp's converter writes it as olmo2 with windows. FlexOlmo also has experts.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -12,7 +12,7 @@ namespace midscope::olmo2 {
 namespace {
 
 constexpr int64_t kWindow = 4096;
-constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
+constexpr int64_t kPattern = 4;  // every fourth layer has global attention
 constexpr double kBase = 500000.0;
 
 void SetNorms(ModelConfig* config) {
@@ -68,7 +68,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
-  // OLMo 3's layers with a window rotate without the scaling of the other layers.
+  // In OLMo 3, layers with a sliding window rotate without the scaling of global layers.
   config->rope_local_base = metadata.Positive("rope.freq_base_swa", config->rope_base);
   for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
 }

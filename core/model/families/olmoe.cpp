@@ -28,7 +28,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
-  // llama.cpp has no clamp in this architecture.
+  // llama.cpp does not clamp query, key and value in this architecture.
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
     metadata.Fail("attention.clamp_kqv is set, which is not supported here");
   config->query_key_norm = QueryKeyNorm::kWidth;

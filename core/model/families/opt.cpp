@@ -13,8 +13,8 @@ void ReadForm(const ConfigJson& json, ModelConfig* config) {
   config->stream_norms = !config->input_norms;
   config->final_norm = config->input_norms && !json.Flag("_remove_final_layer_norm", false);
   const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config->hidden);
-  // Opening the model expands the narrow matrix to the stream's width; a few rows of a file must
-  // not become many times its size.
+  // Largest ratio of hidden_size to word_embed_proj_dim. Opening the model multiplies the
+  // embeddings by the projection, and memory must not become many times the file's size.
   constexpr int64_t kMostTimes = 64;
   if (embedded < config->hidden / kMostTimes) {
     json.Fail(json.Name("word_embed_proj_dim") +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Phi 1, 1.5 and 2: attention and MLP in parallel after one LayerNorm, biases throughout, also in
-// the output; a part of each head is rotated.
+// Phi 1, 1.5 and 2: attention and MLP in parallel after one LayerNorm; biases throughout, even in
+// the output matrix; a part of each head is rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Qwen1.5, Qwen2, Qwen2.5: biases on query, key and value. The text part of Qwen2.5-VL and Qwen2-VL
-// has other defaults; its positions have three parts (mrope), which are equal for text, so that
-// they act as one.
+// has other defaults; its positions have three components (mrope), which are equal for text.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -38,7 +37,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadVlGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
-  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
+  metadata.Ignore("rope.dimension_sections");  // which component of mrope rotates which pairs
 }
 
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::kMust}); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Qwen3: norms of query and key over each head. The text part of Qwen3-VL is the same; its
-// positions have three parts (mrope), which are equal for text, so that they act as one.
+// Qwen3: norms of each head's query and key. The text part of Qwen3-VL is the same; its positions
+// have three components (mrope), which are equal for text.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -48,7 +48,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 void ReadVlGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
-  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
+  metadata.Ignore("rope.dimension_sections");  // which component of mrope rotates which pairs
   metadata.Ignore("n_deepstack_layers");       // the first layers add pictures' features
 }
 

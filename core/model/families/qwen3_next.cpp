@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Qwen3-Next and Qwen3.5: three of four layers mix tokens by a gated delta rule; the others have
-// attention whose outputs are gated. Qwen3-Next and the larger Qwen3.5 models have experts.
+// Qwen3-Next and Qwen3.5: three of four layers are gated delta rules (linear attention); the other
+// layers have attention with gated outputs. Qwen3-Next and the larger Qwen3.5 models have experts.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kTurningShare = 0.25;
 
-// Whether a layer has no attention where each interval ends with one that has.
+// Whether a layer has no attention, if the last layer of every `interval` layers has attention.
 bool EndsNoInterval(int64_t layer, int64_t interval) { return (layer + 1) % interval != 0; }
 
-// The settings of both file formats. recurrent: [layer].
+// Sets the settings common to folders and GGUF files. recurrent: [layer].
 void SetQwen3Next(const std::vector<bool>& recurrent, ModelConfig* config) {
   SetRecurrent(recurrent, config);
   config->query_key_norm = QueryKeyNorm::kHead;
@@ -115,7 +115,7 @@ std::vector<TensorPlace> CommonTensors(const ConfigJson& json) {
   return places;
 }
 
-// A layer's experts are stacked in one tensor, or each has its own.
+// Adds the experts of a layer, which are stacked in one tensor or stored as one tensor per expert.
 void AddExperts(std::vector<TensorPlace>& places) {
   AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
                          "model.layers.N.mlp.experts.down_proj", Stacked::kPlain,
@@ -127,7 +127,7 @@ void AddExperts(std::vector<TensorPlace>& places) {
                   places);
 }
 
-// Qwen3-Next stores the projections of a key head together.
+// Qwen3-Next stores the delta rule's projections grouped by key head in fused tensors.
 std::vector<TensorPlace> NextTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = CommonTensors(json);
   constexpr std::string_view kWide = "model.layers.N.linear_attn.in_proj_qkvz";
@@ -155,12 +155,12 @@ std::vector<TensorPlace> MoeTensors(const ConfigJson& json) {
   return places;
 }
 
-// `tiled`: whether the converter has put value heads that share a key head as far apart as
-// possible.
+// `tiled`: whether value head v uses key head v % key_heads (DeltaRule::tiled), as the converter
+// orders them.
 void ReadGguf(const GgufMetadata& metadata, bool tiled, ModelConfig* config) {
   ReadGgufCommon(metadata, config);
   ReadGgufPredictionLayers(metadata, config);
-  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
+  metadata.Ignore("rope.dimension_sections");  // which component of mrope rotates which pairs
   const int64_t value_heads = metadata.Count("ssm.time_step_rank", kMaxWidth);
   const int64_t value_width = metadata.Count("ssm.inner_size", kMaxWidth);
   if (value_width % value_heads != 0)

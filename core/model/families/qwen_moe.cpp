@@ -10,7 +10,8 @@
 namespace midscope::qwen_moe {
 namespace {
 
-// Every second layer up to max_window_layers has a window: as in transformers 5, unlike in qwen2.
+// Sets a window in every second layer below max_window_layers, as transformers 5 does (unlike
+// qwen2).
 void ReadQwen2Window(const ConfigJson& json, ModelConfig* config) {
   if (!json.Flag("use_sliding_window", false) || json.IsNull("sliding_window")) return;
   const int64_t window = json.Count("sliding_window", kMaxTokens, 4096);
@@ -91,7 +92,7 @@ std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
   return places;
 }
 
-// Chosen scores are always divided by their sum.
+// The chosen experts' scores are always divided by their sum.
 void ReadQwen3Vl(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.read_rope = false,
@@ -114,7 +115,7 @@ void ReadQwen3Vl(const ConfigJson& json, ModelConfig* config) {
   ReadSparseLayers(json, config);
 }
 
-// Published models have the experts of a layer transposed; transformers 5 saves them as they are.
+// Expert matrices are transposed in published models, but not in models saved by transformers 5.
 std::vector<TensorPlace> Qwen3VlTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places = TensorsByAttentionBias(json);
   AddStackedExpertPlaces("model.layers.N.mlp.experts.gate_up_proj",
@@ -129,8 +130,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->experts = ReadGgufExperts(metadata, config->layers);
 }
 
-// llama.cpp divides chosen scores by their sum in qwen3moe and not in qwen2moe, whatever the value
-// of norm_topk_prob was.
+// llama.cpp divides the chosen experts' scores by their sum in qwen3moe but not in qwen2moe,
+// whatever the value of norm_topk_prob was.
 void ReadQwen2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
   config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);
@@ -145,7 +146,7 @@ void ReadQwen3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 void ReadQwen3VlGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadQwen3Gguf(metadata, config);
-  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
+  metadata.Ignore("rope.dimension_sections");  // which component of mrope rotates which pairs
   metadata.Ignore("n_deepstack_layers");       // the first layers add pictures' features
 }
 

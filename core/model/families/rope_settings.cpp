@@ -12,8 +12,8 @@
 namespace midscope {
 namespace {
 
-// Returns the context that the scaling extends. The model's own key has priority over the scaling's
-// (phi3), as in transformers.
+// Returns the context length that the scaling extends. As in transformers, the key at the top level
+// (phi3) has priority over the key in the rope object.
 double OriginalContext(const ConfigJson& json, const ConfigJson& rope, const ModelConfig& config) {
   const double within = rope.Positive("original_max_position_embeddings",
                                       static_cast<double>(config.trained_context));
@@ -32,7 +32,7 @@ double YarnAttentionFactor(const ConfigJson& rope, double factor) {
 void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = rope.Positive("factor", context / scaling->original_context);
-  // As in transformers, 0 means the default.
+  // As in transformers, a value of 0 means the default.
   const auto beta = [&](const char* key, double otherwise) {
     const double given = rope.PositiveOrZero(key);
     return given == 0.0 ? otherwise : given;
@@ -84,9 +84,9 @@ void ReadScaling(const ConfigJson& json, const ConfigJson& rope, const std::stri
   }
 }
 
-// Extends trained_context. Dynamic scaling begins at the end of the stated context; yarn may state
-// the context before or after scaling. For linear scaling it is unknown which of the two is stated,
-// so the smaller number is used.
+// Sets trained_context to the length after scaling. Dynamic scaling multiplies the stated context;
+// for yarn, the stated context may be the length before or after scaling. For linear scaling it is
+// unknown which of these is stated, so the number is unchanged.
 void StretchContext(ModelConfig* config) {
   const RopeScaling& scaling = config->rope_scaling;
   auto context = static_cast<double>(config->trained_context);
@@ -99,8 +99,8 @@ void StretchContext(ModelConfig* config) {
       static_cast<int64_t>(std::clamp(context, 1.0, static_cast<double>(kMaxTokens)));
 }
 
-// For families that rotate whole heads. With a scaling, transformers computes frequencies for only
-// a part of the head and then fails.
+// Handles a partial_rotary_factor that a family does not read because it rotates whole heads: adds
+// a note. Throws Error if there is also a rope scaling, with which transformers fails.
 void NoteUnreadPartial(const ConfigJson& json, double partial, bool scaled, ModelConfig* config) {
   const std::string what = fmt::format("partial_rotary_factor is {}", partial);
   if (scaled) {

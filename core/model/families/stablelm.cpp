@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// StableLM: LayerNorm; a part of each head is rotated. In some files attention and MLP are parallel
-// after one norm, and queries and keys have norms with separate weights per head (StableLM 2 12B).
+// StableLM: LayerNorm; a part of each head is rotated. StableLM 2 12B has parallel attention and
+// MLP after one norm, and query and key norms with separate weights per head.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -25,7 +25,7 @@ std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_
   return places;
 }
 
-// The per-head query or key norms of a layer have been joined (folder_tensors.h).
+// The norms of a layer's query or key heads have been joined into one tensor (JoinNormsOfHeads).
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return WithNorms(
       LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust}),
@@ -35,8 +35,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->norm = NormKind::kLayer;
-  // The converter writes true if config.json has no such key, which transformers interprets as
-  // false. llama.cpp decides by the tensor.
+  // The converter writes true for an absent key, which means false in transformers. As in
+  // llama.cpp, the existence of the MLP's norm decides instead.
   metadata.Ignore("use_parallel_residual");
   config->parallel_residual = metadata.file().Find("blk.0.ffn_norm.weight") == nullptr;
   config->shared_norm = config->parallel_residual;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Models of text and images whose text part is one of our decoders. Defaults are those of the
+// Models of text and images whose text part is a supported decoder. Defaults follow the
 // configuration classes of transformers 5.
 #include "core/model/families/families.h"
 #include "core/model/families/family.h"
@@ -7,7 +7,7 @@
 namespace midscope {
 namespace {
 
-// Models whose text part may be one of several families; the first is the default.
+// A model whose text part may be one of several families; the first is the default.
 struct Around {
   std::string_view model_type;
   std::vector<const Family& (*)()> families;

@@ -53,7 +53,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }  // namespace
 
 const Family& XglmFamily() {
-  // Files of transformers before 4.31 contain the table of positions, which is computed here.
+  // Files of transformers before 4.31 contain the sinusoidal table, which is computed here instead.
   static const Family family = {"xglm", "xglm",  ReadFolder, FolderTensors,
                                 "",     nullptr, nullptr,    {"embed_positions.weights"}};
   return family;
